@@ -1,0 +1,17 @@
+/**
+ * Names that the constructs and the runtime share. Nothing here imports anything.
+ *
+ * Glossary (the field's standard terms; each word means one thing everywhere):
+ * - event: what the producer meant. Delivery: one arrival of it.
+ * - position: sequence number or offset of a delivery, a string. Partition: shard, partition or queue.
+ * - lease, ownership: who reads a partition. Claim: who charges a row. Fence: which claim is the newest.
+ * - attempt: one intent to charge. Verdict: charged, not charged or unknown.
+ * - checkpoint: the position below which everything in a partition is finished.
+ * - dead letter: a delivery that is no event. Conflict: a second amount for a billed identity.
+ * - cap: the most a period may cost. Reservation (hold): the part of it that a row keeps for itself.
+ */
+export { ENVIRONMENT, type EnvironmentName } from './environment';
+export { CRASH_POINTS, type CrashPoint } from './crash-points';
+export { METRICS, METRICS_NAMESPACE, METRICS_SERVICE, type MetricName } from './metrics';
+export { ROW_STATUSES, type RowStatus } from './row-status';
+export { EVENT_VERSION } from './event';

@@ -1,0 +1,33 @@
+import { defineConfig } from 'vitest/config';
+
+/** One project a suite. Suites that start servers or processes run file after file, so that two cores suffice. */
+const suite = (name: string, options: { serial?: boolean; postgres?: boolean; timeoutMs?: number } = {}) => ({
+  test: {
+    name,
+    root: new URL('..', import.meta.url).pathname,
+    include: [`test/${name}/**/*.test.ts`],
+    environment: 'node' as const,
+    pool: 'forks' as const,
+    fileParallelism: !options.serial,
+    testTimeout: options.timeoutMs ?? 10_000,
+    hookTimeout: 60_000,
+    globalSetup: options.postgres ? ['test/support/postgres-global.ts'] : [],
+  },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      suite('unit'),
+      suite('emulators', { timeoutMs: 30_000 }),
+      suite('aws', { timeoutMs: 60_000 }),
+      suite('ledger', { serial: true, postgres: true, timeoutMs: 60_000 }),
+      suite('sources', { serial: true, timeoutMs: 60_000 }),
+      suite('simulator', { serial: true, postgres: true, timeoutMs: 60_000 }),
+      suite('bugs', { serial: true, postgres: true, timeoutMs: 60_000 }),
+      suite('faults', { serial: true, postgres: true, timeoutMs: 120_000 }),
+      suite('package', { serial: true, timeoutMs: 120_000 }),
+    ],
+  },
+});
