@@ -1,0 +1,183 @@
+/** How events become charges: identity, limits, timing, spend cap, checkpoint mode. */
+import { FIELD_NAMES } from './field-names';
+import type { Reader } from './reader';
+
+export interface BillingConfig {
+  /** Part of what every idempotency key is hashed from. */
+  readonly namespace: string;
+  /** Lower-case ISO code for events that name no currency. */
+  readonly defaultCurrency: string;
+  /** Absent: the event's own description, or none. */
+  readonly descriptionTemplate?: string;
+  /** Our field names to JSON Pointers into the producer's body. Empty: the standard shape. */
+  readonly eventFields: Readonly<Record<string, string>>;
+  readonly maxEventBytes: number;
+  /** A pending row this old may be passed by the checkpoint; the reconciler owns it from there. */
+  readonly parkAfterMs: number;
+  readonly reconcileIntervalMs: number;
+  readonly maxConcurrentCharges: number;
+  readonly claimTtlMs: number;
+}
+
+export interface SpendCapConfig {
+  readonly mode: 'off' | 'ledger';
+  /** Cap of a billing period in minor units, by lower-case currency. Empty when off. */
+  readonly perPeriod: Readonly<Record<string, number>>;
+  /** What `cap set --expected` multiplies with, in percent. */
+  readonly percent: number;
+}
+
+export interface CheckpointConfig {
+  /** Which position is eligible: after each batch, each record, at most every interval, or every `count` records. */
+  readonly mode: 'batch' | 'record' | 'time' | 'count';
+  readonly intervalMs: number;
+  readonly count: number;
+}
+
+/** The claim must outlive a create and a confirm, each at its deadline, and the ledger's own time around them. */
+export const CLAIM_MARGIN_MS = 10_000;
+
+export function readBilling(reader: Reader, stripeTimeoutMs: number): BillingConfig {
+  const currency = reader.matching('DEFAULT_CURRENCY', /^[A-Za-z]{3}$/, {
+    allowed: 'a three-letter ISO currency code, e.g. usd',
+    wayOut: 'Leave it out for usd.',
+  });
+  const namespace = reader.matching('BILLING_NAMESPACE', /^[A-Za-z0-9._-]{1,64}$/, {
+    allowed: 'up to 64 letters, digits, dots, dashes and underscores, e.g. billing',
+    wayOut: 'Leave it out for billing. Changing it on a live system changes every idempotency key.',
+  });
+  const template = reader.optional('DESCRIPTION_TEMPLATE');
+  const claimTtlMs = reader.milliseconds('CLAIM_TTL_MS', { min: 1_000, max: 3_600_000, fallback: 120_000 });
+  const least = 2 * stripeTimeoutMs + CLAIM_MARGIN_MS;
+  if (claimTtlMs < least) {
+    reader.problem(
+      'CLAIM_TTL_MS',
+      {
+        allowed: `at least ${least}: twice STRIPE_TIMEOUT_MS (${stripeTimeoutMs}) plus ${CLAIM_MARGIN_MS}`,
+        wayOut: `Raise it to ${least} or lower STRIPE_TIMEOUT_MS: a claim that expires in mid-charge makes work twice.`,
+      },
+      String(claimTtlMs),
+    );
+  }
+  return {
+    namespace: namespace ?? 'billing',
+    defaultCurrency: (currency ?? 'usd').toLowerCase(),
+    ...(template === undefined ? {} : { descriptionTemplate: template }),
+    eventFields: readEventFields(reader),
+    maxEventBytes: reader.number('MAX_EVENT_BYTES', { min: 1024, max: 10_485_760, fallback: 1_048_576, unit: 'bytes' }),
+    parkAfterMs: reader.milliseconds('PARK_AFTER_MS', { min: 0, max: 86_400_000, fallback: 300_000 }),
+    reconcileIntervalMs: reader.milliseconds('RECONCILE_INTERVAL_MS', { min: 100, max: 3_600_000, fallback: 5_000 }),
+    maxConcurrentCharges: reader.number('MAX_CONCURRENT_CHARGES', {
+      min: 1,
+      max: 1_000,
+      fallback: 16,
+      unit: 'charges',
+    }),
+    claimTtlMs,
+  };
+}
+
+function readEventFields(reader: Reader): Record<string, string> {
+  const value = reader.optional('EVENT_FIELDS');
+  if (value === undefined) return {};
+  const fault = {
+    allowed: `a JSON object from our names (${FIELD_NAMES.join(', ')}) to JSON Pointers, e.g. {"customer_id":"/account/id"}`,
+    wayOut: 'A pointer begins with a slash; leave EVENT_FIELDS out for the standard shape.',
+  };
+  const parsed = parseJson(value);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    reader.problem('EVENT_FIELDS', fault);
+    return {};
+  }
+  const fields: Record<string, string> = {};
+  for (const [name, pointer] of Object.entries(parsed)) {
+    if (!FIELD_NAMES.includes(name) || typeof pointer !== 'string' || !/^(\/([^~]|~[01])*)+$/.test(pointer)) {
+      reader.problem('EVENT_FIELDS', fault, JSON.stringify({ [name]: pointer }));
+    } else {
+      fields[name] = pointer;
+    }
+  }
+  return fields;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function readSpendCap(reader: Reader, defaultCurrency: string): SpendCapConfig {
+  const percent = reader.number('SPEND_CAP_PERCENT', { min: 1, max: 1_000, fallback: 110, unit: 'percent' });
+  const perPeriod = readAmounts(reader);
+  const mode = reader.optional('SPEND_CAP_MODE');
+  if (mode === 'off') {
+    if (Object.keys(perPeriod).length > 0) {
+      reader.problem('SPEND_CAP_DEFAULT', {
+        allowed: 'nothing while SPEND_CAP_MODE is off',
+        wayOut: 'Nothing would enforce it: set SPEND_CAP_MODE=ledger, or take the amount away.',
+      });
+    }
+    return { mode: 'off', perPeriod: {}, percent };
+  }
+  if (mode !== 'ledger') {
+    const proxy = mode === 'proxy' ? 'proxy is not in this version. ' : '';
+    reader.problem('SPEND_CAP_MODE', {
+      allowed: 'ledger | off',
+      wayOut: `${proxy}Say SPEND_CAP_MODE=ledger with SPEND_CAP_DEFAULT, or off to bill without a cap: it is never assumed.`,
+    });
+  } else if (reader.optional('SPEND_CAP_DEFAULT') === undefined) {
+    reader.problem('SPEND_CAP_DEFAULT', {
+      allowed: 'currency:amount in minor units, e.g. usd:5000000,eur:4500000',
+      wayOut: 'Say the most that one billing period may cost, or SPEND_CAP_MODE=off.',
+    });
+  } else if (perPeriod[defaultCurrency] === undefined) {
+    reader.warn(
+      'SPEND_CAP_DEFAULT',
+      `names no amount for ${defaultCurrency}: charges in it are blocked until a cap is set`,
+    );
+  }
+  return { mode: 'ledger', perPeriod, percent };
+}
+
+function readAmounts(reader: Reader): Record<string, number> {
+  const value = reader.optional('SPEND_CAP_DEFAULT');
+  const amounts: Record<string, number> = {};
+  if (value === undefined) return amounts;
+  for (const part of value.split(',')) {
+    const [, code, digits] = /^\s*([A-Za-z]{3}):(0|[1-9]\d{0,15})\s*$/.exec(part) ?? [];
+    const currency = code?.toLowerCase();
+    const amount = Number(digits);
+    if (currency === undefined || !Number.isSafeInteger(amount) || amounts[currency] !== undefined) {
+      reader.problem(
+        'SPEND_CAP_DEFAULT',
+        {
+          allowed: 'currency:amount in minor units, each currency once, e.g. usd:5000000,eur:4500000',
+          wayOut: 'Write 50,000 dollars as usd:5000000.',
+        },
+        part,
+      );
+    } else {
+      amounts[currency] = amount;
+    }
+  }
+  return amounts;
+}
+
+export function readCheckpoint(reader: Reader): CheckpointConfig {
+  const mode = reader.optional('CHECKPOINT_MODE') ?? 'batch';
+  const known = (['batch', 'record', 'time', 'count'] as const).find((each) => each === mode);
+  if (known === undefined) {
+    reader.problem('CHECKPOINT_MODE', {
+      allowed: 'batch | record | time | count',
+      wayOut:
+        'manual is for programs that embed the runtime: here nobody would ever checkpoint. Leave it out for batch.',
+    });
+  }
+  return {
+    mode: known ?? 'batch',
+    intervalMs: reader.milliseconds('CHECKPOINT_INTERVAL_MS', { min: 100, max: 3_600_000, fallback: 5_000 }),
+    count: reader.number('CHECKPOINT_COUNT', { min: 1, max: 1_000_000, fallback: 1_000, unit: 'records' }),
+  };
+}

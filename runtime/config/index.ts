@@ -1,0 +1,10 @@
+export type { BillingConfig, CheckpointConfig, SpendCapConfig } from './billing';
+export { type Config, type Read, readConfig, readDatabaseConfig } from './config';
+export type { DatabaseConfig } from './database';
+export { describeConfig } from './describe';
+export type { KinesisConfig } from './kinesis';
+export { nearest } from './nearest';
+export type { ProcessConfig } from './process';
+export type { Environment } from './reader';
+export { redactSecrets } from './redact';
+export type { StripeConfig } from './stripe';
