@@ -1,0 +1,73 @@
+/** What the processor knows of one partition that this process owns: its open deliveries and its mark. */
+import { LowWater, type LowWaterEntry } from '../checkpoint/low-water';
+import { type CheckpointOptions, CheckpointPolicy } from '../checkpoint/policy';
+import type { Host } from '../host/host';
+import type { Partition, ReachCrashPoint } from './ports';
+
+export class PartitionState {
+  readonly #water = new LowWater();
+  readonly #policy: CheckpointPolicy;
+  /** Charges of this partition that are being made now. */
+  running = 0;
+  /** A batch was turned away while draining, so the partition can never count as finished here. */
+  refused = false;
+  #written: string | undefined;
+  #waiters: (() => void)[] = [];
+
+  constructor(
+    readonly partition: Partition,
+    options: CheckpointOptions,
+    private readonly host: Host,
+    private readonly crash: ReachCrashPoint,
+  ) {
+    this.#policy = new CheckpointPolicy(options, host.monotonic());
+    partition.signal.addEventListener('abort', () => this.wake(), { once: true });
+  }
+
+  get lost(): boolean {
+    return this.partition.signal.aborted;
+  }
+
+  get open(): number {
+    return this.#water.open;
+  }
+
+  add(position: string, endsBatch: boolean): LowWaterEntry {
+    return this.#water.add(position, endsBatch);
+  }
+
+  /** The delivery is settled, dead-lettered or parked: committed before this is called. */
+  finish(entry: LowWaterEntry): void {
+    entry.finished = true;
+    const mark = this.#water.advance();
+    if (mark && !this.lost) {
+      const position = this.#policy.eligible(mark, this.host.monotonic());
+      if (position !== undefined) this.#write(position);
+    }
+    this.wake();
+  }
+
+  /** Hands the mark over whatever the mode says: at the end of a partition and on drain. */
+  flush(): void {
+    const position = this.#water.position;
+    if (position !== undefined && !this.lost) this.#write(position);
+  }
+
+  /** Resolves at the next change: a delivery finished, ownership lost, work stopped. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  #write(position: string): void {
+    if (position === this.#written) return;
+    this.crash('before-checkpoint');
+    this.#written = position;
+    this.partition.checkpoint(position);
+  }
+}

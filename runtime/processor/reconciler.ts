@@ -1,0 +1,79 @@
+/**
+ * Moves on, without a delivery, every row whose claim has expired: pending (with or without an intent),
+ * processing, action_required, and declined or rejected rows that are to be read once more. It runs inside
+ * every worker, claims like anybody else and walks the same table, so one stuck charge neither holds a
+ * partition nor depends on the stream to be finished.
+ */
+import { type ChargeTools, charge } from './charge';
+import type { BusyCustomers } from './customer-queue';
+import type { ChargeRow } from './ports';
+import type { StripeHalt } from './stripe-halt';
+
+export interface ReconcilerOptions {
+  /** Milliseconds between looks at the ledger, jittered by half. */
+  readonly intervalMs: number;
+  readonly claimTtlMs: number;
+  /** Rows moved on at the same time; they share Stripe's rate with the stream. */
+  readonly maxConcurrent: number;
+  readonly drain: AbortSignal;
+}
+
+export class Reconciler {
+  constructor(
+    private readonly options: ReconcilerOptions,
+    private readonly tools: ChargeTools,
+    private readonly busy: BusyCustomers,
+    private readonly halt: StripeHalt,
+  ) {}
+
+  /** Runs until drain; resolves when nothing of it is in flight. Never rejects. */
+  async run(): Promise<void> {
+    const { drain, intervalMs, maxConcurrent } = this.options;
+    while (!drain.aborted) {
+      const pause = this.halt.remainingMs();
+      const moved = pause > 0 ? 0 : await this.round();
+      if (moved === maxConcurrent) continue;
+      const rest = intervalMs / 2 + this.tools.host.random() * (intervalMs / 2);
+      await this.tools.host.sleep(Math.max(pause, rest), drain);
+    }
+  }
+
+  /** One look at the ledger: how many rows were taken up. */
+  async round(): Promise<number> {
+    const claimedAt = this.tools.host.monotonic();
+    let rows: ChargeRow[];
+    try {
+      rows = await this.tools.ledger.claimDue(this.options.maxConcurrent);
+    } catch (error) {
+      this.tools.log.warn({ err: error }, 'The ledger did not say which rows are due; asked again later');
+      return 0;
+    }
+    await Promise.all(rows.map((row) => this.#moveOn(row, claimedAt)));
+    return rows.length;
+  }
+
+  async #moveOn(row: ChargeRow, claimedAt: number): Promise<void> {
+    if (!this.busy.take(row.customerId)) {
+      await this.tools.ledger.release(row).catch(() => undefined);
+      return;
+    }
+    try {
+      const deadline = claimedAt + this.options.claimTtlMs * 0.75;
+      const mayGoOn = () => !this.options.drain.aborted;
+      const outcome = await charge(row, { mayGoOn, deadline }, this.tools);
+      if (outcome.kind === 'halted') this.halt.halt(outcome.message);
+      if (outcome.kind === 'ended') {
+        this.halt.clear();
+        const { customerId, billingPeriod } = row;
+        this.tools.log.info(
+          { customer_id: customerId, billing_period: billingPeriod, from: row.status, to: outcome.status },
+          'Reconciled',
+        );
+      }
+    } catch (error) {
+      this.tools.log.error({ err: error }, 'A row could not be moved on; it is taken up again later');
+    } finally {
+      this.busy.free(row.customerId);
+    }
+  }
+}
