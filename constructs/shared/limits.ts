@@ -1,0 +1,18 @@
+/**
+ * Stripe may forget an idempotency key after 24 hours. Two days leave one whole day to notice an outage and to
+ * repair it before an event expires unread.
+ */
+export const MIN_RETENTION_HOURS = 48;
+
+/** Below 5 s a pause of the process loses its leases; above 60 s a dead worker's shards wait too long. */
+export const MIN_LEASE_SECONDS = 5;
+export const MAX_LEASE_SECONDS = 60;
+
+/** The most a container may take to stop; longer than any drain of the runtime. */
+export const STOP_TIMEOUT_SECONDS = 120;
+
+/** Requests a second that a whole fleet may send to one Stripe endpoint, below Stripe's own limit of 25. */
+export const FLEET_STRIPE_RPS = 20;
+
+/** A rolling deploy may run this many times the desired count. */
+export const MAX_HEALTHY_PERCENT = 200;
