@@ -1,7 +1,6 @@
 import { Stack, Tokenization } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
-import { wrongProp } from '../shared/check';
 import { stripeShare } from '../shared/stripe-rate';
 import type { IBillingStream } from './billing-stream';
 import type { ILeaseTable } from './lease-table';
@@ -11,19 +10,6 @@ import type { StripeMode } from './stripe-mode';
 
 /** Where the runtime answers /healthz, inside the task only. */
 export const HEALTH_PORT = 8080;
-
-/** Settings that would contradict what the construct wired, beside those it sets itself. */
-const OWNED_UNSET = [
-  ENVIRONMENT.DATABASE_URL,
-  ENVIRONMENT.DATABASE_AUTH,
-  ENVIRONMENT.DATABASE_SECRET_ARN,
-  ENVIRONMENT.PGUSER,
-  ENVIRONMENT.PGPASSWORD,
-  ENVIRONMENT.STRIPE_API_KEY,
-  ENVIRONMENT.STREAM_ARN,
-  ENVIRONMENT.WORKER_ID,
-  ENVIRONMENT.CHARGEONCE_CRASH_AT,
-] as const;
 
 export interface WorkerSettings {
   readonly stream: IBillingStream;
@@ -56,23 +42,7 @@ export function workerEnvironment(scope: Construct, settings: WorkerSettings): R
     [ENVIRONMENT.LEASE_DURATION_MS]: String(settings.leaseTable.leaseDuration.toMilliseconds()),
     [ENVIRONMENT.AWS_REGION]: Stack.of(scope).region,
     [ENVIRONMENT.STRIPE_MODE]: settings.stripeMode,
-    [ENVIRONMENT.STRIPE_MAX_RPS]: String(stripeShare(settings.fleetRps, settings.desiredCount)),
+    [ENVIRONMENT.STRIPE_MAX_RPS]: String(stripeShare(scope.node.path, settings.fleetRps, settings.desiredCount)),
     [ENVIRONMENT.HEALTH_PORT]: String(HEALTH_PORT),
   };
-}
-
-/** @throws when `environment` names something that the construct sets or wires itself */
-export function checkOwnNames(path: string, given: Readonly<Record<string, string>>, ours: readonly string[]): void {
-  const owned = new Set<string>([...ours, ...OWNED_UNSET, ENVIRONMENT.SPEND_CAP_MODE, ENVIRONMENT.SPEND_CAP_DEFAULT]);
-  for (const name of Object.keys(given)) {
-    if (owned.has(name)) {
-      throw wrongProp({
-        path,
-        prop: 'environment',
-        received: `a map with ${name}`,
-        allowed: 'names the construct does not set itself',
-        wayOut: `Use the prop that sets ${name}; its value follows from what the consumer is connected to.`,
-      });
-    }
-  }
 }

@@ -1,6 +1,7 @@
 import './peers';
 
-export { BillingConsumer, type BillingConsumerProps } from './billing-consumer';
+export { BillingConsumer } from './billing-consumer';
+export type { BillingConsumerProps } from './billing-consumer-props';
 export { BillingStream, type BillingStreamProps, type IBillingStream } from './billing-stream';
 export { KinesisBilling, type KinesisBillingProps } from './kinesis-billing';
 export { type ILeaseTable, LeaseTable, type LeaseTableCapacity, type LeaseTableProps } from './lease-table';

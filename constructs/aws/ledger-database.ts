@@ -5,6 +5,8 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
 
+const OWNER = 'chargeonce_owner';
+
 /** The PostgreSQL database that keeps the promise. */
 export interface ILedgerDatabase extends IConstruct, ec2.IConnectable {
   readonly endpoint: rds.Endpoint;
@@ -100,13 +102,14 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
       parameters: { 'rds.force_ssl': '1' },
       removalPolicy,
     });
+    const owner = this.addOwnerSecret(removalPolicy, props.encryptionKey);
     this.instance = new rds.DatabaseInstance(this, 'Resource', {
       engine,
       parameterGroup,
       vpc: props.vpc,
       vpcSubnets: props.vpcSubnets ?? privateSubnets(props.vpc),
       publiclyAccessible: false,
-      credentials: rds.Credentials.fromGeneratedSecret('chargeonce_owner'),
+      credentials: rds.Credentials.fromSecret(owner, OWNER),
       databaseName: this.databaseName,
       instanceType: props.instanceType ?? ec2.InstanceType.of(ec2.InstanceClass.T4G, ec2.InstanceSize.MEDIUM),
       multiAz: props.multiAz ?? true,
@@ -125,9 +128,19 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
 
     this.endpoint = this.instance.instanceEndpoint;
     this.connections = this.instance.connections;
-    const secret = this.instance.secret;
-    if (!secret) throw new Error(`[${this.node.path}] RDS made no owner secret`);
-    this.ownerSecret = secret;
+    // The attached secret: whoever reads it also waits for the database.
+    this.ownerSecret = this.instance.secret ?? owner;
+  }
+
+  /** A secret of its own, so that it is kept as long as the database is: a retained ledger must stay reachable. */
+  private addOwnerSecret(removalPolicy: RemovalPolicy, encryptionKey: kms.IKey | undefined): secrets.ISecret {
+    const owner = new rds.DatabaseSecret(this, 'OwnerSecret', {
+      username: OWNER,
+      dbname: this.databaseName,
+      ...(encryptionKey ? { encryptionKey } : {}),
+    }) as secrets.ISecret;
+    owner.applyRemovalPolicy(removalPolicy);
+    return owner;
   }
 }
 

@@ -1,0 +1,97 @@
+/** A stack to put constructs into, and readers of what came out. */
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import {
+  BillingConsumer,
+  type BillingConsumerProps,
+  BillingStream,
+  LeaseTable,
+  LedgerDatabase,
+  SpendCap,
+} from '../../constructs/aws';
+
+export const newStack = (id = 'Billing') => new Stack(new App(), id);
+
+/** Stands for the packaged image where a test is not about it. */
+export const image = ecs.ContainerImage.fromRegistry('example.test/chargeonce@sha256:0');
+
+export const vpcOf = (stack: Stack): ec2.IVpc => new ec2.Vpc(stack, 'Vpc', { maxAzs: 2 }) as ec2.IVpc;
+
+export const stripeKey = (stack: Stack) => secrets.Secret.fromSecretNameV2(stack, 'StripeKey', 'billing/stripe-rk');
+
+export interface ConsumerStack {
+  readonly stack: Stack;
+  readonly consumer: BillingConsumer;
+}
+
+/** A consumer with all it needs. `change` gets the props it would have and answers those it shall have. */
+export function consumerStack(change: (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps = (p) => p) {
+  const stack = newStack();
+  const vpc = vpcOf(stack);
+  const consumer = new BillingConsumer(
+    stack,
+    'Consumer',
+    change(
+      {
+        stream: new BillingStream(stack, 'Stream'),
+        leaseTable: new LeaseTable(stack, 'Leases'),
+        ledger: new LedgerDatabase(stack, 'Ledger', { vpc }),
+        stripeKey: stripeKey(stack),
+        spendCap: SpendCap.off(),
+        vpc,
+        image,
+      },
+      stack,
+    ),
+  );
+  return { stack, consumer } satisfies ConsumerStack;
+}
+
+export interface Resource {
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a template is JSON of any shape
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+/** The resources of a type by logical id. */
+export function resources(stack: Stack, type: string): Record<string, Resource> {
+  return Template.fromStack(stack).findResources(type) as Record<string, Resource>;
+}
+
+/** The one resource of a type. */
+export function only(stack: Stack, type: string): Resource {
+  const found = Object.values(resources(stack, type));
+  if (found.length !== 1) throw new Error(`${found.length} resources are ${type}`);
+  return found[0]!;
+}
+
+interface ContainerDefinition {
+  readonly Name: string;
+  readonly Environment: readonly { readonly Name: string; readonly Value: unknown }[];
+  readonly Secrets: readonly { readonly Name: string; readonly ValueFrom: unknown }[];
+  readonly [property: string]: unknown;
+}
+
+/** A container of the task, with its environment and secrets as maps. */
+export function container(stack: Stack, name: 'worker' | 'migrate') {
+  const definitions = only(stack, 'AWS::ECS::TaskDefinition').Properties.ContainerDefinitions as ContainerDefinition[];
+  const definition = definitions.find((each) => each.Name === name);
+  if (definition === undefined) throw new Error(`no container is named ${name}`);
+  return {
+    definition,
+    environment: Object.fromEntries(definition.Environment.map((each) => [each.Name, each.Value])),
+    secrets: Object.fromEntries(definition.Secrets.map((each) => [each.Name, each.ValueFrom])),
+  };
+}
+
+/** All statements of the policies of a role whose logical id contains the text. */
+export function statements(stack: Stack, role: string): unknown[] {
+  return Object.values(resources(stack, 'AWS::IAM::Policy'))
+    .filter((policy) => JSON.stringify(policy.Properties.Roles).includes(role))
+    .flatMap((policy) => policy.Properties.PolicyDocument.Statement as unknown[]);
+}
