@@ -23,7 +23,8 @@ export function systemShell(): Shell {
   };
 }
 
-/** Sets the code the process will end with once everything is written. */
-export function exitWith(code: number): void {
+/** Ends the process once stdout has taken everything, whatever sockets or timers are still open. */
+export function exitNow(code: number): void {
   process.exitCode = code;
+  process.stdout.write('', () => process.exit(code));
 }

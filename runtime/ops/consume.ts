@@ -1,0 +1,118 @@
+/** `chargeonce consume`: the worker process. */
+import { type Config, describeConfig, readConfig } from '../config';
+import {
+  crashPoints,
+  createLog,
+  createMetrics,
+  type Host,
+  onSignals,
+  type ProcessMetrics,
+  type Shell,
+  type Signals,
+  startHealthServer,
+  writeMetricsLines,
+} from '../host';
+import type { Log } from '../processor/ports';
+import { refuseConfig } from './problems';
+import type { Pipeline, RunPipeline } from './run-pipeline';
+import type { ExitCode, Verb } from './verb';
+import { packageVersion } from './version';
+
+const HELP = `chargeonce consume: read the stream and charge, until SIGTERM
+
+Everything is configured by environment variables; wrong ones are reported together (exit 2).
+Serves /healthz, /readyz and /metrics on HEALTH_PORT and logs JSON lines on stdout.
+
+The first SIGTERM or SIGINT drains: no new work is taken, charges in flight finish, checkpoints are
+written, leases are given back, exit 0. A second one, or DRAIN_TIMEOUT_MS, exits at once with 1:
+nothing is lost, another worker finishes what is open.
+`;
+
+export function consumeVerb(runPipeline: RunPipeline): Verb {
+  return {
+    name: 'consume',
+    summary: 'read the stream and charge, until SIGTERM',
+    help: HELP,
+    options: {},
+    positionals: { min: 0, max: 0 },
+    async run({ shell, host }) {
+      const read = readConfig(shell.env);
+      if (!read.ok) return refuseConfig(shell, read.problems, read.warnings);
+      const log = createLog({ level: read.config.process.logLevel });
+      for (const warning of read.warnings) log.warn({}, warning);
+      const signals = onSignals({ log, drainTimeoutMs: read.config.process.drainTimeoutMs });
+      try {
+        return await work({ config: read.config, log, signals, shell, host, runPipeline });
+      } catch (err) {
+        log.error({ err }, 'the worker stops because of an error');
+        return 1;
+      } finally {
+        signals.dispose();
+      }
+    },
+  };
+}
+
+interface Worker {
+  readonly config: Config;
+  readonly log: Log;
+  readonly signals: Signals;
+  readonly shell: Shell;
+  readonly host: Host;
+  readonly runPipeline: RunPipeline;
+}
+
+async function work(worker: Worker): Promise<ExitCode> {
+  const { config, log, signals, host } = worker;
+  const metrics = createMetrics();
+  let pipeline: Pipeline | undefined;
+  let wasReady = false;
+  const notReady = (): string | undefined => {
+    if (signals.drain.aborted) return 'draining';
+    const whyNot = pipeline === undefined ? 'starting: the ledger and Stripe are being checked' : pipeline.notReady();
+    wasReady ||= whyNot === undefined;
+    return whyNot;
+  };
+  const health = await startHealthServer({
+    host: config.process.healthHost,
+    port: config.process.healthPort,
+    // A deploy that never becomes ready must fail; later an outage of a database or of Stripe must not kill workers.
+    live: () => (notReady() === undefined || wasReady || signals.drain.aborted ? undefined : notReady()),
+    ready: notReady,
+    metrics,
+  });
+  const lines = startMetricsLines(worker, metrics);
+  log.info(
+    { version: packageVersion(), source: config.source, healthPort: health.port, config: describeConfig(config) },
+    'chargeonce is starting',
+  );
+  try {
+    const crash = crashPoints(config.process.crashAt);
+    pipeline = await worker.runPipeline(config, { host, log, metrics, crash, signal: signals.drain });
+    await pipeline.done;
+  } finally {
+    await lines.stop();
+    await health.close();
+  }
+  if (!signals.drain.aborted) {
+    log.error({}, 'the pipeline ended although nobody asked for it');
+    return 1;
+  }
+  log.info({}, 'drained');
+  return 0;
+}
+
+function startMetricsLines(worker: Worker, metrics: ProcessMetrics): { stop(): Promise<void> } {
+  const { metricsFormat: format, metricsNamespace: namespace, metricsService: service } = worker.config.process;
+  if (format === 'none') return { stop: async () => undefined };
+  const controller = new AbortController();
+  const write = worker.shell.out;
+  const options = { format, namespace, service, metrics, host: worker.host, write };
+  const running = writeMetricsLines(options, controller.signal);
+  return {
+    async stop() {
+      controller.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** The verbs that exist. A later one is a file of its own and a line here. */
+import { consumeVerb } from './consume';
+import { publishVerb } from './publish';
+import type { RunPipeline } from './run-pipeline';
+import type { Verb } from './verb';
+
+/** Loaded when `consume` runs, so that the other verbs start without the SDKs of the worker. */
+const runPipeline: RunPipeline = async (config, context) =>
+  (await import('../pipeline.js')).runPipeline(config, context);
+
+export function verbs(): readonly Verb[] {
+  return [consumeVerb(runPipeline), publishVerb];
+}
