@@ -67,8 +67,10 @@ export async function charge(start: ChargeRow, limits: ChargeLimits, tools: Char
   let row = start;
   let ask: Ask = firstAsk(row);
   let tries = 0;
+  // Sends since the row last moved: asking in turns (confirm, retrieve, confirm) must slow down as well.
+  let waits = 0;
   for (let step = 0; step < MAX_STEPS; step++) {
-    if (tries > 0 || ask.backoff) await backoff(Math.max(tries, 1), tools.host);
+    if (ask.backoff) await backoff(++waits, tools.host);
     const stop = await mayNotGoOn(row, ask, limits, tools);
     if (stop) return stop;
     const phase = phaseOf(row, ask, tries + 1);
@@ -78,6 +80,7 @@ export async function charge(start: ChargeRow, limits: ChargeLimits, tools: Char
     note(row, phase, answer, decision.alarm, tools);
     const written = await write(row, decision.write, tools);
     if (written === undefined) return { kind: 'lost' };
+    if (decision.write.kind !== 'none') waits = 0;
     row = written;
     const next = decision.next;
     if (next.do === 'done') return { kind: 'ended', status: row.status };
@@ -155,7 +158,7 @@ async function write(row: ChargeRow, what: Write, tools: ChargeTools): Promise<C
         return undefined;
       }
       tools.crash('after-settle');
-      tools.metrics.count('charges', { status: what.settlement.status });
+      if (row.status !== what.settlement.status) tools.metrics.count('charges', { status: what.settlement.status });
       return { ...row, status: what.settlement.status };
     }
     case 'drop_intent':
@@ -202,8 +205,8 @@ async function halted(row: ChargeRow, message: string, tools: ChargeTools): Prom
   return { kind: 'halted', message };
 }
 
-async function backoff(tries: number, host: Host): Promise<void> {
-  const longest = Math.min(BACKOFF_LONGEST_MS, BACKOFF_FIRST_MS * 2 ** (tries - 1));
+async function backoff(waits: number, host: Host): Promise<void> {
+  const longest = Math.min(BACKOFF_LONGEST_MS, BACKOFF_FIRST_MS * 2 ** (waits - 1));
   await host.sleep(longest / 2 + (host.random() * longest) / 2);
 }
 

@@ -1,7 +1,9 @@
 /** Table row "retrieve says": what the intent is now. A GET moves nothing, so it may be asked at any time. */
+import type { RowStatus } from '../contract';
 import {
   charged,
   type Decision,
+  DONE,
   LEAVE_UNKNOWN,
   MAX_TRIES,
   only,
@@ -10,6 +12,15 @@ import {
   settle,
 } from './decision';
 import type { ChargeRow, IntentView, SettledStatus, StripeAnswer } from './ports';
+
+/** Statuses that a read may change into something other than `charged`. */
+const MOVES_ON: ReadonlySet<RowStatus> = new Set([
+  'pending',
+  'processing',
+  'action_required',
+  'card_declined',
+  'rejected',
+]);
 
 type RetrievePhase = Extract<Phase, { step: 'retrieve' }>;
 
@@ -36,9 +47,10 @@ export function decideRetrieve(row: ChargeRow, phase: RetrievePhase, answer: Str
 }
 
 function byStatus(row: ChargeRow, reason: RetrieveReason, intent: IntentView): Decision {
+  // Whatever the row says: a late success is booked (R14).
+  if (intent.status === 'succeeded') return charged(intent.chargeId);
+  if (!MOVES_ON.has(row.status)) return only(DONE);
   switch (intent.status) {
-    case 'succeeded':
-      return charged(intent.chargeId);
     case 'processing':
       return settle({ status: 'processing' });
     case 'requires_action':
@@ -59,17 +71,17 @@ function unpaid(row: ChargeRow, reason: RetrieveReason, intent: IntentView): Dec
   if (isClosingRead(row)) return close(row);
   if (row.status === 'processing' || row.status === 'action_required') {
     if (intent.status === 'requires_confirmation') return settle({ status: row.status });
-    return settle({
-      status: 'card_declined',
-      declineCode: intent.declineCode ?? 'payment_failed',
-      error: intent.error ?? `The payment failed after it was ${row.status}`,
-    });
+    return failedLater(intent, row.status);
   }
   switch (reason.why) {
     case 'unknown':
-    case 'replayed_status':
       // Left by an earlier attempt, perhaps, while this one still travels: send again, do not judge (H4).
       return only({ do: 'confirm', backoff: true });
+    case 'replayed_status':
+      // This very attempt was accepted and failed since; its key can only repeat the old answer, so asking again
+      // would go in circles until the key is pruned. The hold stays, and a late success is still booked.
+      if (intent.status === 'requires_payment_method') return failedLater(intent, 'accepted');
+      return { write: { kind: 'next_attempt' }, next: { do: 'confirm', backoff: false } };
     case 'replayed_decline':
       return settle({ status: 'card_declined', declineCode: reason.declineCode, error: reason.message });
     case 'refused':
@@ -77,6 +89,14 @@ function unpaid(row: ChargeRow, reason: RetrieveReason, intent: IntentView): Dec
     case 'burnt':
       return { write: { kind: 'next_attempt' }, next: { do: 'confirm', backoff: false } };
   }
+}
+
+function failedLater(intent: IntentView, was: string): Decision {
+  return settle({
+    status: 'card_declined',
+    declineCode: intent.declineCode ?? 'payment_failed',
+    error: intent.error ?? `The payment failed after it was ${was}`,
+  });
 }
 
 /** A declined or rejected row is read once more before it is closed (R14). */

@@ -7,8 +7,8 @@ import type { Partition, ReachCrashPoint } from './ports';
 export class PartitionState {
   readonly #water = new LowWater();
   readonly #policy: CheckpointPolicy;
-  /** Charges of this partition that are being made now. */
-  running = 0;
+  /** Events of this partition that are being claimed, charged, waited for or given back. */
+  inHand = 0;
   /** A batch was turned away while draining, so the partition can never count as finished here. */
   refused = false;
   #written: string | undefined;

@@ -41,6 +41,8 @@ const CLAIM_USE = 0.75;
 
 export class Processor implements PartitionConsumer {
   readonly #states = new WeakMap<Partition, PartitionState>();
+  /** Partitions that somebody waits for. */
+  readonly #live = new Set<PartitionState>();
   readonly #queue: CustomerQueue<Work>;
   readonly #window: number;
   #claimed: Claimed[] = [];
@@ -57,7 +59,11 @@ export class Processor implements PartitionConsumer {
     this.#queue = new CustomerQueue<Work>(busy);
     const startable = Math.floor((options.stripeMaxRps * options.claimTtlMs) / 4_000);
     this.#window = Math.max(1, Math.min(options.maxConcurrentCharges * 2, startable));
-    options.drain.addEventListener('abort', () => this.#kick(), { once: true });
+    const stop = () => {
+      for (const state of this.#live) state.wake();
+      this.#kick();
+    };
+    options.drain.addEventListener('abort', stop, { once: true });
   }
 
   async deliver(partition: Partition, batch: readonly Delivery[]): Promise<void> {
@@ -70,34 +76,32 @@ export class Processor implements PartitionConsumer {
     const { ledger, host, log, metrics } = this.tools;
     const stopped = () => this.options.drain.aborted;
     const works = await takeIn(state, batch, stopped, { decode: this.options.decode, ledger, host, log, metrics });
-    for (const work of works ?? []) this.#queue.push(work);
+    if (!state.lost) for (const work of works ?? []) this.#queue.push(work);
     this.#kick();
     while (state.open >= MAX_OPEN_DELIVERIES && !state.lost && !stopped()) await state.changed();
   }
 
   async finished(partition: Partition): Promise<boolean> {
     const state = this.#stateOf(partition);
-    for (;;) {
-      if (state.lost) return false;
-      if (state.open === 0 || (this.options.drain.aborted && state.running === 0)) {
-        state.flush();
-        return state.open === 0 && !state.refused;
-      }
-      await state.changed();
-    }
+    while (!state.lost && state.open > 0 && !(this.options.drain.aborted && state.inHand === 0)) await state.changed();
+    this.#live.delete(state);
+    if (state.lost) return false;
+    state.flush();
+    return state.open === 0 && !state.refused;
   }
 
   #stateOf(partition: Partition): PartitionState {
     const known = this.#states.get(partition);
+    const state = known ?? new PartitionState(partition, this.options.checkpoint, this.tools.host, this.tools.crash);
+    if (!state.lost) this.#live.add(state);
     if (known) return known;
-    const state = new PartitionState(partition, this.options.checkpoint, this.tools.host, this.tools.crash);
     this.#states.set(partition, state);
     const drop = () => {
+      this.#live.delete(state);
       this.#queue.remove((work) => work.partition === state);
       this.#kick();
     };
     partition.signal.addEventListener('abort', drop, { once: true });
-    this.options.drain.addEventListener('abort', () => state.wake(), { once: true });
     return state;
   }
 
@@ -106,13 +110,20 @@ export class Processor implements PartitionConsumer {
     this.#again = true;
     if (this.#pumping) return;
     this.#pumping = true;
-    void this.#pump().finally(() => {
+    void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      await this.#claimWhileAsked();
+    } finally {
+      // In the same turn as the last look at #again: a kick in between would be lost.
       this.#pumping = false;
-    });
+    }
   }
 
   /** The only place that claims: one statement at a time. */
-  async #pump(): Promise<void> {
+  async #claimWhileAsked(): Promise<void> {
     while (this.#again) {
       this.#again = false;
       this.#dispatch();
@@ -127,36 +138,41 @@ export class Processor implements PartitionConsumer {
       if (this.#claimed.length > this.#window / 2) continue;
       const heads = this.#queue.take(this.#window - this.#claimed.length);
       if (heads.length === 0) continue;
+      for (const work of heads) work.partition.inHand++;
       await this.#claim(heads);
       this.#again = true;
     }
   }
 
   async #claim(heads: readonly Work[]): Promise<void> {
-    const { ledger, host, log, crash } = this.tools;
+    const { host, log, crash } = this.tools;
     const claimedAt = host.monotonic();
     for (const work of heads) work.firstClaimedAt ??= claimedAt;
+    let answers: ClaimAnswer[];
     try {
-      const requests = heads.map((work) => this.#request(work));
-      const answers = await Promise.all([
-        ...requests.filter((r) => r.event.amountCents === 0).map((r) => ledger.settleZero(r)),
-        claimAll(requests.filter((r) => r.event.amountCents > 0)),
-      ]);
-      crash('after-claim');
-      const claims = answers.pop() as ClaimAnswer[];
-      const zeros = answers as ClaimAnswer[];
-      for (const work of heads) {
-        const answer = work.event.amountCents === 0 ? zeros.shift() : claims.shift();
-        this.#answered(work, answer as ClaimAnswer, claimedAt);
-      }
+      answers = await this.#ask(heads.map((work) => this.#request(work)));
     } catch (error) {
       log.error({ err: error }, 'The ledger did not answer a claim; it is tried again');
       await host.sleep(POLL_LONGEST_MS / 5, this.options.drain);
       for (const work of heads) this.#requeue(work);
+      return;
     }
-    async function claimAll(requests: ClaimRequest[]): Promise<ClaimAnswer[]> {
-      return requests.length === 0 ? [] : ledger.claim(requests);
-    }
+    crash('after-claim');
+    heads.forEach((work, index) => {
+      this.#answered(work, answers[index] as ClaimAnswer, claimedAt);
+    });
+  }
+
+  /** One answer for each request, in their order. */
+  async #ask(requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
+    const { ledger } = this.tools;
+    const paid = requests.filter((request) => request.event.amountCents > 0);
+    const free = requests.filter((request) => request.event.amountCents === 0);
+    const [claims, zeros] = await Promise.all([
+      paid.length === 0 ? [] : ledger.claim(paid),
+      Promise.all(free.map((request) => ledger.settleZero(request))),
+    ]);
+    return requests.map((request) => (request.event.amountCents > 0 ? claims : zeros).shift() as ClaimAnswer);
   }
 
   #request(work: Work): ClaimRequest {
@@ -210,7 +226,6 @@ export class Processor implements PartitionConsumer {
   async #charge({ work, row, claimedAt }: Claimed): Promise<void> {
     const state = work.partition;
     this.#running++;
-    state.running++;
     this.tools.metrics.gauge('inFlight', this.#running);
     let outcome: ChargeOutcome;
     try {
@@ -222,10 +237,8 @@ export class Processor implements PartitionConsumer {
       outcome = { kind: 'unknown' };
     }
     this.#running--;
-    state.running--;
     this.tools.metrics.gauge('inFlight', this.#running);
     this.#charged(work, outcome, claimedAt);
-    state.wake();
     this.#kick();
   }
 
@@ -276,14 +289,20 @@ export class Processor implements PartitionConsumer {
   }
 
   #requeue(work: Work): void {
-    this.busy.free(work.event.customerId);
+    this.#letGo(work);
     if (!work.partition.lost && !this.options.drain.aborted) this.#queue.pushFirst(work);
+    work.partition.wake();
     this.#kick();
   }
 
   #finish(work: Work): void {
-    this.busy.free(work.event.customerId);
+    this.#letGo(work);
     work.partition.finish(work.entry);
     this.#kick();
+  }
+
+  #letGo(work: Work): void {
+    this.busy.free(work.event.customerId);
+    work.partition.inHand--;
   }
 }

@@ -32,13 +32,14 @@ export class Reconciler {
     while (!drain.aborted) {
       const pause = this.halt.remainingMs();
       const moved = pause > 0 ? 0 : await this.round();
+      // A full round that got somewhere: there is probably more, and no reason to wait for it.
       if (moved === maxConcurrent) continue;
       const rest = intervalMs / 2 + this.tools.host.random() * (intervalMs / 2);
       await this.tools.host.sleep(Math.max(pause, rest), drain);
     }
   }
 
-  /** One look at the ledger: how many rows were taken up. */
+  /** One look at the ledger: how many rows ended. */
   async round(): Promise<number> {
     const claimedAt = this.tools.host.monotonic();
     let rows: ChargeRow[];
@@ -48,14 +49,14 @@ export class Reconciler {
       this.tools.log.warn({ err: error }, 'The ledger did not say which rows are due; asked again later');
       return 0;
     }
-    await Promise.all(rows.map((row) => this.#moveOn(row, claimedAt)));
-    return rows.length;
+    const ended = await Promise.all(rows.map((row) => this.#moveOn(row, claimedAt)));
+    return ended.filter(Boolean).length;
   }
 
-  async #moveOn(row: ChargeRow, claimedAt: number): Promise<void> {
+  async #moveOn(row: ChargeRow, claimedAt: number): Promise<boolean> {
     if (!this.busy.take(row.customerId)) {
       await this.tools.ledger.release(row).catch(() => undefined);
-      return;
+      return false;
     }
     try {
       const deadline = claimedAt + this.options.claimTtlMs * 0.75;
@@ -70,8 +71,10 @@ export class Reconciler {
           'Reconciled',
         );
       }
+      return outcome.kind === 'ended';
     } catch (error) {
       this.tools.log.error({ err: error }, 'A row could not be moved on; it is taken up again later');
+      return false;
     } finally {
       this.busy.free(row.customerId);
     }
