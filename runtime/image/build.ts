@@ -53,13 +53,7 @@ async function bundle(root: string, name: string, version: string): Promise<Buil
     define: { CHARGEONCE_VERSION: JSON.stringify(version) },
     logLevel: 'warning',
   });
-  if (name !== 'cli') {
-    cpSync(join(root, 'runtime', 'image', name), folder, { recursive: true });
-    writeFileSync(
-      join(folder, 'package.json'),
-      `${JSON.stringify({ name: 'chargeonce-runtime', version, private: true })}\n`,
-    );
-  }
+  if (name !== 'cli') cpSync(join(root, 'runtime', 'image', name), folder, { recursive: true });
   return { name, file, bytes: statSync(file).size };
 }
 
