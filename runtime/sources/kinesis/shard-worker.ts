@@ -1,0 +1,115 @@
+/**
+ * What is done with one held lease, from winning it to its end: wait for the parents, read, and at the end of
+ * the shard hand over to the children. The order at the end is binding: children first, then their names on
+ * the parent, then SHARD_END; a crash in between repeats, and never loses a child.
+ */
+import type { ChildShard } from '@aws-sdk/client-kinesis';
+import type { PartitionConsumer } from '../../processor/ports';
+import { errorText } from './aws-errors';
+import type { HeldLease } from './held-lease';
+import type { LeaseStore } from './lease-store';
+import { isShardEnd, TRIM_HORIZON } from './positions';
+import type { ShardCatalog } from './shard-catalog';
+import { type ReadEnd, readShard, type ShardReaderDeps } from './shard-reader';
+import { newLease } from './shard-sync';
+import type { ShardView } from './shards';
+
+export interface ShardWorkerDeps extends ShardReaderDeps {
+  readonly store: LeaseStore;
+  readonly catalog: ShardCatalog;
+}
+
+const PARENT_POLL_MS = 1_000;
+const RETRY_MS = 1_000;
+
+/** Runs until the lease ends, `stop` aborts, or there is nothing left to do for it but to keep it. */
+export async function workShard(
+  deps: ShardWorkerDeps,
+  held: HeldLease,
+  consumer: PartitionConsumer,
+  stop: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([held.signal, stop]);
+  if (isShardEnd(held.progress)) return;
+  await parentsFinished(deps, held, signal);
+  while (!signal.aborted) {
+    const end = await readShard(deps, held, consumer, signal);
+    if (end.kind === 'stopped') return;
+    if (await settleEnd(deps, held, consumer, end, signal)) return;
+    await deps.host.sleep(RETRY_MS, signal);
+  }
+}
+
+/** True: done with this shard. False: read on, from what is finished by now. */
+async function settleEnd(
+  deps: ShardWorkerDeps,
+  held: HeldLease,
+  consumer: PartitionConsumer,
+  end: Exclude<ReadEnd, { kind: 'stopped' }>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    if (end.kind === 'gone') return await leaveGoneShard(deps, held);
+    if (!(await consumer.finished(held))) return signal.aborted;
+    const children = await childrenOf(deps, held, end.children);
+    if (children.length === 0) {
+      deps.log.error({ partition: held.id }, 'the shard ended but Kinesis names no children; asking again');
+      return false;
+    }
+    for (const child of children) await deps.store.create(newLease(child, TRIM_HORIZON));
+    const names = children.map((child) => child.id);
+    await deps.store.setChildren(held.shardId, names);
+    if (await held.finish()) deps.log.info({ partition: held.id, children: names }, 'shard read to its end');
+    return true;
+  } catch (error) {
+    deps.log.warn({ partition: held.id, error: errorText(error) }, 'the end of a shard could not be recorded yet');
+    return signal.aborted;
+  }
+}
+
+/** A shard that is not in the stream's list any more is given up; its item stays for people to judge. */
+async function leaveGoneShard(deps: ShardWorkerDeps, held: HeldLease): Promise<boolean> {
+  await deps.catalog.refresh();
+  if (deps.catalog.has(held.shardId)) return false;
+  deps.log.error(
+    { partition: held.id, checkpoint: held.progress.sequence },
+    'the lease table names a shard that the stream does not have; it is left alone. What it held is past retention, or the table belongs to another stream.',
+  );
+  await held.release();
+  return true;
+}
+
+/** From the answer of Kinesis, else from the list. */
+async function childrenOf(
+  deps: ShardWorkerDeps,
+  held: HeldLease,
+  named: readonly ChildShard[],
+): Promise<readonly ShardView[]> {
+  const children = named.flatMap((child): ShardView[] => {
+    const { ShardId: id, ParentShards: parents, HashKeyRange: range } = child;
+    if (!id || !range?.StartingHashKey || !range.EndingHashKey) return [];
+    const hashRange = { start: BigInt(range.StartingHashKey), end: BigInt(range.EndingHashKey) };
+    return [{ id, parents: parents ?? [held.shardId], hashRange, open: true }];
+  });
+  if (children.length > 0) return children;
+  await deps.catalog.refresh();
+  return deps.catalog.childrenOf(held.shardId);
+}
+
+/** Resolves when no parent is left to be read before this shard, so that each key keeps its order. */
+async function parentsFinished(deps: ShardWorkerDeps, held: HeldLease, signal: AbortSignal): Promise<void> {
+  const parents = held.current.parents.length > 0 ? held.current.parents : deps.catalog.parentsOf(held.shardId);
+  for (const parent of parents) {
+    while (!signal.aborted && (await blocks(deps, parent))) await deps.host.sleep(PARENT_POLL_MS, signal);
+  }
+}
+
+async function blocks(deps: ShardWorkerDeps, parent: string): Promise<boolean> {
+  try {
+    const lease = await deps.store.read(parent);
+    return lease !== undefined && !isShardEnd(lease.checkpoint) && deps.catalog.has(parent);
+  } catch (error) {
+    deps.log.warn({ parent, error: errorText(error) }, 'the lease of a parent shard could not be read; waiting');
+    return true;
+  }
+}

@@ -1,0 +1,51 @@
+/** A Kinesis source run inside the test, with everything it says and does kept. */
+import { systemHost } from '../../runtime/host/host';
+import type { AwsClients, KinesisSourceOptions } from '../../runtime/sources/kinesis';
+import { createKinesisSource } from '../../runtime/sources/kinesis';
+import { RecordingConsumer, RecordingLog, RecordingMetrics } from './recording-consumer';
+
+export interface TestWorker {
+  readonly consumer: RecordingConsumer;
+  readonly log: RecordingLog;
+  readonly metrics: RecordingMetrics;
+  notReady(): string | undefined;
+  /** Resolves when the source has drained. */
+  stop(): Promise<void>;
+  /** What `run` became; rejects when it failed. */
+  readonly running: Promise<void>;
+}
+
+export type TestWorkerOptions = Pick<KinesisSourceOptions, 'leaseTableName' | 'workerId'> &
+  Partial<KinesisSourceOptions> & { readonly clients: AwsClients; readonly consumer?: RecordingConsumer };
+
+/** Short leases and fast polling, so that tests are fast; anything can be overridden. */
+export function startWorker(options: TestWorkerOptions): TestWorker {
+  const { clients, consumer = new RecordingConsumer(), ...rest } = options;
+  const log = new RecordingLog();
+  const metrics = new RecordingMetrics();
+  const source = createKinesisSource({
+    leaseDurationMs: 1_500,
+    pollIntervalMs: 200,
+    drainTimeoutMs: 5_000,
+    kinesis: clients.kinesis,
+    dynamodb: clients.dynamodb,
+    host: systemHost,
+    log,
+    metrics,
+    ...rest,
+  });
+  const stop = new AbortController();
+  const running = source.run(consumer, stop.signal);
+  running.catch(() => undefined);
+  return {
+    consumer,
+    log,
+    metrics,
+    running,
+    notReady: () => source.notReady(),
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** A consumer that finishes everything at once and remembers what it was given. */
+import type { Delivery, Log, Metrics, Partition, PartitionConsumer } from '../../runtime/processor/ports';
+
+export interface Recorded {
+  readonly partition: Partition;
+  readonly delivery: Delivery;
+  readonly text: string;
+}
+
+export class RecordingConsumer implements PartitionConsumer {
+  readonly records: Recorded[] = [];
+  readonly partitions = new Set<Partition>();
+  /** Deliveries of which this says no are kept unfinished: nothing at or after them is checkpointed. */
+  finishes: (recorded: Recorded) => boolean = () => true;
+  /** Called before a batch is taken in. */
+  onDeliver: (partition: Partition, batch: readonly Delivery[]) => Promise<void> = async () => undefined;
+  private readonly stuck = new Set<Partition>();
+
+  async deliver(partition: Partition, batch: readonly Delivery[]): Promise<void> {
+    this.partitions.add(partition);
+    await this.onDeliver(partition, batch);
+    for (const delivery of batch) {
+      const recorded = { partition, delivery, text: Buffer.from(delivery.body).toString() };
+      this.records.push(recorded);
+      if (!this.finishes(recorded)) this.stuck.add(partition);
+      if (!this.stuck.has(partition)) partition.checkpoint(delivery.position);
+    }
+  }
+
+  async finished(partition: Partition): Promise<boolean> {
+    return !partition.signal.aborted && !this.stuck.has(partition);
+  }
+
+  get texts(): string[] {
+    return this.records.map((record) => record.text);
+  }
+
+  shardsRead(): Set<string> {
+    return new Set(this.records.map((record) => record.partition.id));
+  }
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+/** A log that keeps its lines. */
+export class RecordingLog implements Log {
+  readonly lines: LogLine[] = [];
+  debug = (fields: object, message: string) => void this.lines.push({ level: 'debug', fields, message });
+  info = (fields: object, message: string) => void this.lines.push({ level: 'info', fields, message });
+  warn = (fields: object, message: string) => void this.lines.push({ level: 'warn', fields, message });
+  error = (fields: object, message: string) => void this.lines.push({ level: 'error', fields, message });
+
+  matching(text: string): LogLine[] {
+    return this.lines.filter((line) => line.message.includes(text));
+  }
+}
+
+/** Metrics that keep their values; a counter is keyed `name{label values}`. */
+export class RecordingMetrics implements Metrics {
+  readonly counters = new Map<string, number>();
+  readonly gauges = new Map<string, number>();
+
+  count: Metrics['count'] = (name, labels, by = 1) => {
+    const key = labels ? `${name}{${Object.values(labels).join(',')}}` : name;
+    this.counters.set(key, (this.counters.get(key) ?? 0) + by);
+  };
+
+  gauge: Metrics['gauge'] = (name, value) => void this.gauges.set(name, value);
+
+  counted(key: string): number {
+    return this.counters.get(key) ?? 0;
+  }
+}
