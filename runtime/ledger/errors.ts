@@ -1,0 +1,47 @@
+/** Errors of the ledger. Whatever else a method rejects with is PostgreSQL's own error. */
+
+/** The database did not answer in time, although the statement was repeated. What it asked for may still happen. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable';
+
+  constructor(statement: string, waitedMs: number, cause: unknown) {
+    super(
+      `The ledger did not answer '${statement}' within ${Math.round(waitedMs)} ms: ${reason(cause)}. ` +
+        'Check that the database runs and that this process may reach it and log in.',
+      { cause },
+    );
+  }
+}
+
+/** The schema was migrated by a newer release, in a way this one cannot work with. */
+export class SchemaTooNew extends Error {
+  override readonly name = 'SchemaTooNew';
+
+  constructor(schema: number, needed: number, known: number) {
+    super(
+      `The ledger's schema is version ${schema} and needs a runtime that knows version ${needed} or later; ` +
+        `this one knows ${known}. Run the newer release.`,
+    );
+  }
+}
+
+/** The schema lacks migrations that this runtime needs. */
+export class SchemaTooOld extends Error {
+  override readonly name = 'SchemaTooOld';
+
+  constructor(schema: number | undefined, known: number) {
+    const found = schema === undefined ? 'no ledger schema' : `the ledger's schema at version ${schema}`;
+    super(`The database has ${found}; this runtime needs version ${known}. Run: chargeonce migrate --apply`);
+  }
+}
+
+/** The ledger belongs to another Stripe account or mode than the key. */
+export class AccountMismatch extends Error {
+  override readonly name = 'AccountMismatch';
+}
+
+/** The text of an error, whatever was thrown. */
+export function reason(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reason).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,474 @@
+// Made by `npm run gen` from migrations/ and queries/. Do not edit.
+
+export const MIGRATIONS = [
+  { version: 1, name: 'create_ledger_meta', sql: `-- One row: which schema this is, and which Stripe account and mode it is bound to.
+CREATE TABLE ledger_meta (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  schema_version integer NOT NULL,
+  -- The lowest schema version a runtime must know to work here; raised only by a breaking migration.
+  min_runtime_version integer NOT NULL DEFAULT 1,
+  livemode boolean,
+  stripe_account text COLLATE "C",
+  created_at timestamptz NOT NULL DEFAULT now()
+)` },
+  { version: 2, name: 'create_billing_records', sql: `-- One row for each (customer, billing period), for ever. Keys compare bytewise, so that every client sorts them alike.
+CREATE TABLE billing_records (
+  customer_id text COLLATE "C" NOT NULL,
+  billing_period text COLLATE "C" NOT NULL,
+  stripe_customer_id text NOT NULL,
+  payment_method text,
+  amount_cents bigint NOT NULL CHECK (amount_cents >= 0),
+  currency text COLLATE "C" NOT NULL,
+  description text,
+  metadata jsonb,
+  status text COLLATE "C" NOT NULL CHECK (status IN (
+    'pending', 'charged', 'processing', 'card_declined', 'action_required',
+    'cap_blocked', 'rejected', 'zero_amount', 'abandoned')),
+  idempotency_key text NOT NULL CHECK (idempotency_key <> ''),
+  attempt integer NOT NULL DEFAULT 1,
+  payment_intent_id text COLLATE "C" UNIQUE,
+  -- Belongs to the intent: null behind a raised fence proves that nothing was confirmed.
+  confirm_started_at timestamptz,
+  charge_id text,
+  error text,
+  decline_code text,
+  -- Whether the amount is held against the cap; flipped in the same transaction as the cap.
+  reserved boolean NOT NULL DEFAULT false,
+  claimed_by text COLLATE "C",
+  claim_expires_at timestamptz,
+  fence bigint NOT NULL DEFAULT 1,
+  source text,
+  source_position text,
+  first_attempted_at timestamptz NOT NULL DEFAULT now(),
+  settled_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Last change of the row's state; a claim alone does not count.
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (customer_id, billing_period),
+  -- A pending row always has a claim that can expire, so that it never belongs to nobody.
+  CHECK (status <> 'pending' OR claim_expires_at IS NOT NULL),
+  CHECK (status <> 'charged' OR (payment_intent_id IS NOT NULL AND NOT reserved))
+)` },
+  { version: 3, name: 'index_claims', sql: `CREATE INDEX billing_records_claims ON billing_records (claim_expires_at) WHERE claim_expires_at IS NOT NULL` },
+  { version: 4, name: 'index_waiting', sql: `CREATE INDEX billing_records_waiting ON billing_records (updated_at) WHERE status IN ('processing', 'action_required')` },
+  { version: 5, name: 'index_unread_declines', sql: `CREATE INDEX billing_records_unread_declines ON billing_records (updated_at)
+  WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL` },
+  { version: 6, name: 'create_billing_conflicts', sql: `-- The same identity with another amount or currency: recorded once each, never charged.
+CREATE TABLE billing_conflicts (
+  customer_id text COLLATE "C" NOT NULL,
+  billing_period text COLLATE "C" NOT NULL,
+  amount_cents bigint NOT NULL,
+  currency text COLLATE "C" NOT NULL,
+  source text,
+  source_position text,
+  seen_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (customer_id, billing_period, amount_cents, currency)
+)` },
+  { version: 7, name: 'create_spend_caps', sql: `-- What a period may cost, holds and has cost. Sums are kept whether or not a limit is set.
+CREATE TABLE spend_caps (
+  billing_period text COLLATE "C" NOT NULL,
+  currency text COLLATE "C" NOT NULL,
+  -- Null: no limit.
+  limit_cents bigint CHECK (limit_cents >= 0),
+  reserved_cents bigint NOT NULL DEFAULT 0 CHECK (reserved_cents >= 0),
+  spent_cents bigint NOT NULL DEFAULT 0 CHECK (spent_cents >= 0),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (billing_period, currency)
+)` },
+  { version: 8, name: 'create_dead_letters', sql: `-- Deliveries that are no event, as they arrived. One for each source position, so that a redelivery adds none.
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  source text COLLATE "C" NOT NULL,
+  source_position text COLLATE "C" NOT NULL,
+  partition_key text NOT NULL,
+  body bytea NOT NULL,
+  reason text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  resolved_at timestamptz,
+  UNIQUE (source, source_position)
+)` },
+  { version: 9, name: 'create_reserve', sql: `-- Holds the amounts of the claim's rows against their caps, in batch order; what does not fit becomes cap_blocked.
+-- Called by claim_batch after the records are locked: caps are always locked last, in order. The room is read under
+-- the cap's lock. A cap without a limit (mode off) is kept all the same, so that changing the mode keeps the sums.
+CREATE FUNCTION reserve_claimed(
+  p_token text, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[],
+  p_customer text[], p_period text[]
+) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  cap record;
+  item record;
+  room bigint;
+  taken bigint;
+  fits integer[];
+  blocked integer[];
+BEGIN
+  -- The caps that are missing, in lock order.
+  INSERT INTO spend_caps (billing_period, currency, limit_cents)
+  SELECT DISTINCT b.billing_period, b.currency, CASE WHEN p_enforce THEN d.cents END
+  FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
+  JOIN billing_records b USING (customer_id, billing_period)
+  LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = b.currency
+  LEFT JOIN spend_caps s ON s.billing_period = b.billing_period AND s.currency = b.currency
+  WHERE b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved AND s.billing_period IS NULL
+  ORDER BY b.billing_period, b.currency
+  ON CONFLICT (billing_period, currency) DO NOTHING;
+
+  FOR cap IN
+    SELECT s.billing_period, s.currency, s.reserved_cents, s.spent_cents, d.cents AS default_cents,
+      CASE WHEN p_enforce THEN coalesce(s.limit_cents, d.cents) END AS allowed, s.limit_cents
+    FROM spend_caps s
+    LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = s.currency
+    WHERE EXISTS (
+      SELECT FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
+      JOIN billing_records b USING (customer_id, billing_period)
+      WHERE b.billing_period = s.billing_period AND b.currency = s.currency
+        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved)
+    ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C"
+    FOR UPDATE OF s
+  LOOP
+    room := cap.allowed - cap.reserved_cents - cap.spent_cents;
+    taken := 0;
+    fits := '{}';
+    blocked := '{}';
+    FOR item IN
+      SELECT min(i.ord)::integer AS ord, b.amount_cents
+      FROM unnest(p_customer, p_period) WITH ORDINALITY AS i(customer_id, billing_period, ord)
+      JOIN billing_records b USING (customer_id, billing_period)
+      WHERE b.billing_period = cap.billing_period AND b.currency = cap.currency
+        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved
+      GROUP BY b.customer_id, b.billing_period, b.amount_cents
+      ORDER BY 1
+    LOOP
+      IF NOT p_enforce OR (cap.allowed IS NOT NULL AND taken + item.amount_cents <= room) THEN
+        taken := taken + item.amount_cents;
+        fits := fits || item.ord;
+      ELSE
+        blocked := blocked || item.ord;
+      END IF;
+    END LOOP;
+    UPDATE spend_caps s
+    SET reserved_cents = s.reserved_cents + taken, updated_at = now(),
+      limit_cents = CASE WHEN p_enforce THEN cap.allowed ELSE s.limit_cents END
+    WHERE s.billing_period = cap.billing_period AND s.currency = cap.currency;
+    UPDATE billing_records b SET reserved = true
+    FROM unnest(fits) AS f(ord)
+    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+    UPDATE billing_records b
+    SET status = 'cap_blocked', claimed_by = NULL, claim_expires_at = NULL, updated_at = now()
+    FROM unnest(blocked) AS f(ord)
+    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+  END LOOP;
+END $$` },
+  { version: 10, name: 'create_claim_batch', sql: `-- The claim of a batch, in one round trip. VOLATILE plpgsql: under READ COMMITTED each statement below takes a new
+-- snapshot, so the answers are read after the inserts and never miss a row that was committed meanwhile.
+-- A function and not a transaction of separate statements: MEASURED
+-- Lock order, the same in every writer: billing_records by key COLLATE "C", then billing_conflicts, then spend_caps.
+-- p_token names this call: a repeat after a lost answer finds its own rows and gets them at the same fence.
+-- An amount of zero is settled on the spot as zero_amount.
+CREATE FUNCTION claim_batch(
+  p_token text, p_ttl_ms bigint, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[],
+  p_customer text[], p_period text[], p_stripe_customer text[], p_payment_method text[], p_amount bigint[],
+  p_currency text[], p_description text[], p_metadata text[], p_key text[], p_source text[], p_position text[]
+) RETURNS TABLE (
+  ord integer, outcome text, retry_in_ms bigint, customer_id text, billing_period text, stripe_customer_id text,
+  payment_method text, amount_cents bigint, currency text, description text, metadata jsonb, status text,
+  idempotency_key text, attempt integer, payment_intent_id text, confirm_started boolean, reserved boolean, fence bigint
+) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+BEGIN
+  -- 1. Insert the missing rows and take over the expired ones. Read first: a row that cannot be claimed is never
+  -- locked. DISTINCT ON: one row for each identity, the first of the batch decides. Sorted: no deadlock.
+  WITH input AS (
+    SELECT * FROM unnest(p_customer, p_period, p_stripe_customer, p_payment_method, p_amount, p_currency,
+      p_description, p_metadata, p_key, p_source, p_position) WITH ORDINALITY
+      AS i(customer_id, billing_period, stripe_customer_id, payment_method, amount_cents, currency,
+        description, metadata, idempotency_key, source, source_position, ord)
+  ), wanted AS (
+    SELECT DISTINCT ON (i.customer_id COLLATE "C", i.billing_period COLLATE "C") i.*
+    FROM input i LEFT JOIN billing_records b USING (customer_id, billing_period)
+    WHERE b.customer_id IS NULL
+      OR (b.status = 'pending' AND b.claim_expires_at <= now()
+        AND b.amount_cents = i.amount_cents AND b.currency = i.currency)
+    ORDER BY i.customer_id COLLATE "C", i.billing_period COLLATE "C", i.ord
+  )
+  INSERT INTO billing_records AS b (customer_id, billing_period, stripe_customer_id, payment_method, amount_cents,
+    currency, description, metadata, status, idempotency_key, claimed_by, claim_expires_at, source, source_position,
+    settled_at)
+  SELECT w.customer_id, w.billing_period, w.stripe_customer_id, w.payment_method, w.amount_cents, w.currency,
+    w.description, w.metadata::jsonb, CASE WHEN w.amount_cents = 0 THEN 'zero_amount' ELSE 'pending' END,
+    w.idempotency_key, CASE WHEN w.amount_cents > 0 THEN p_token END,
+    CASE WHEN w.amount_cents > 0 THEN now() + p_ttl_ms * interval '1 ms' END, w.source, w.source_position,
+    CASE WHEN w.amount_cents = 0 THEN now() END
+  FROM wanted w
+  ON CONFLICT (customer_id, billing_period) DO UPDATE
+    SET claimed_by = excluded.claimed_by, claim_expires_at = excluded.claim_expires_at, fence = b.fence + 1
+    WHERE b.status = 'pending' AND b.claim_expires_at <= now()
+      AND b.amount_cents = excluded.amount_cents AND b.currency = excluded.currency;
+
+  -- 2. Conflicts, against the rows as they are now, whoever wrote them.
+  INSERT INTO billing_conflicts (customer_id, billing_period, amount_cents, currency, source, source_position)
+  SELECT DISTINCT ON (i.customer_id COLLATE "C", i.billing_period COLLATE "C", i.amount_cents, i.currency COLLATE "C")
+    i.customer_id, i.billing_period, i.amount_cents, i.currency, i.source, i.source_position
+  FROM unnest(p_customer, p_period, p_amount, p_currency, p_source, p_position)
+    AS i(customer_id, billing_period, amount_cents, currency, source, source_position)
+  JOIN billing_records b USING (customer_id, billing_period)
+  WHERE b.amount_cents <> i.amount_cents OR b.currency <> i.currency
+  ORDER BY i.customer_id COLLATE "C", i.billing_period COLLATE "C", i.amount_cents, i.currency COLLATE "C"
+  ON CONFLICT DO NOTHING;
+
+  -- 3. Hold the amounts of the rows that are ours and have no hold yet.
+  PERFORM reserve_claimed(p_token, p_enforce, p_default_currencies, p_default_cents, p_customer, p_period);
+
+  -- 4. One answer for every input.
+  RETURN QUERY
+  SELECT i.ord::integer,
+    CASE
+      WHEN b.amount_cents <> i.amount_cents OR b.currency <> i.currency THEN 'conflict'
+      WHEN b.status = 'cap_blocked' THEN 'cap_blocked'
+      WHEN b.status <> 'pending' THEN 'settled'
+      WHEN b.claimed_by IS DISTINCT FROM p_token THEN 'in_flight'
+      WHEN i.ord = min(i.ord) FILTER (WHERE b.amount_cents = i.amount_cents AND b.currency = i.currency)
+        OVER (PARTITION BY i.customer_id, i.billing_period) THEN 'mine'
+      ELSE 'duplicate'
+    END,
+    greatest(0, ceil(extract(epoch FROM b.claim_expires_at - now()) * 1000))::bigint,
+    b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents, b.currency,
+    b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
+    b.confirm_started_at IS NOT NULL, b.reserved, b.fence
+  FROM unnest(p_customer, p_period, p_amount, p_currency) WITH ORDINALITY
+    AS i(customer_id, billing_period, amount_cents, currency, ord)
+  JOIN billing_records b USING (customer_id, billing_period)
+  ORDER BY i.ord;
+END $$` },
+] as const;
+
+export const QUERIES = {
+  bindAccount: `-- Binds an empty ledger; a bound one stays what it is. An account that is not known yet may be added later.
+UPDATE ledger_meta
+SET livemode = coalesce(livemode, $1::boolean), stripe_account = coalesce(stripe_account, $2::text)
+WHERE livemode IS NULL OR (livemode = $1 AND stripe_account IS NULL AND $2 IS NOT NULL)`,
+  claimDue: `-- Takes over rows that nobody works on, oldest first: expired claims, accepted charges that are due for another look,
+-- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
+-- Rows that this very call took before its answer was lost ($1) are answered again at the same fence.
+WITH candidates AS (
+  (SELECT customer_id, billing_period, 0 AS rank, claim_expires_at AS since FROM billing_records
+    WHERE claimed_by = $1::text AND claim_expires_at > now())
+  UNION ALL
+  (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
+    WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT $3::integer)
+  UNION ALL
+  (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    WHERE status IN ('processing', 'action_required')
+      AND updated_at <= now() - least(greatest((now() - first_attempted_at) / 8, $4::bigint * interval '1 ms'), interval '6 hours')
+      AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+    ORDER BY updated_at LIMIT $3::integer)
+  UNION ALL
+  (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
+      AND updated_at <= now() - $5::bigint * interval '1 ms'
+      AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+    ORDER BY updated_at LIMIT $3::integer)
+), locked AS MATERIALIZED (
+  SELECT b.customer_id, b.billing_period, b.claimed_by IS NOT DISTINCT FROM $1 AND b.claim_expires_at > now() AS own
+  FROM candidates c JOIN billing_records b USING (customer_id, billing_period)
+  WHERE (b.claimed_by = $1 AND b.claim_expires_at > now())
+    OR ((b.claim_expires_at IS NULL OR b.claim_expires_at <= now())
+      AND (b.status = 'pending'
+        OR (b.status IN ('processing', 'action_required') AND b.updated_at <= now()
+          - least(greatest((now() - b.first_attempted_at) / 8, $4::bigint * interval '1 ms'), interval '6 hours'))
+        OR (b.status IN ('card_declined', 'rejected') AND b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
+          AND b.updated_at <= now() - $5::bigint * interval '1 ms')))
+  ORDER BY c.rank, c.since
+  LIMIT $3::integer
+  FOR UPDATE OF b SKIP LOCKED
+)
+UPDATE billing_records b
+SET claimed_by = $1, claim_expires_at = now() + $2::bigint * interval '1 ms',
+  fence = CASE WHEN l.own THEN b.fence ELSE b.fence + 1 END
+FROM locked l
+WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents, b.currency,
+  b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
+  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
+  claim: `SELECT * FROM claim_batch($1::text, $2::bigint, $3::boolean, $4::text[], $5::bigint[],
+  $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[],
+  $15::text[], $16::text[])`,
+  counts: `-- What waits, for health pages: reads only the partial indexes, never the whole table.
+SELECT
+  (SELECT count(*) FROM billing_records WHERE claim_expires_at IS NOT NULL AND status = 'pending') AS pending,
+  (SELECT count(*) FROM billing_records WHERE claim_expires_at <= now() AND status = 'pending') AS expired,
+  (SELECT count(*) FROM billing_records WHERE status IN ('processing', 'action_required')) AS waiting`,
+  createMigrationsTable: `CREATE TABLE IF NOT EXISTS ledger_migrations (
+  version integer PRIMARY KEY,
+  name text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`,
+  deadLetter: `-- One for each source position: a redelivery adds none.
+INSERT INTO dead_letters (source, source_position, partition_key, body, reason)
+SELECT DISTINCT ON (i.source COLLATE "C", i.source_position COLLATE "C") i.*
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
+  AS i(source, source_position, partition_key, body, reason)
+ORDER BY i.source COLLATE "C", i.source_position COLLATE "C"
+ON CONFLICT (source, source_position) DO NOTHING`,
+  dropIntent: `-- R6: the intent was seen canceled. Clears it, raises the attempt and sets the key of the next create; hold and claim
+-- stay. A repeat after a lost answer finds the row as this call left it.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, idempotency_key, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence
+    AND ((b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
+        AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected'))
+      OR (b.attempt = i.attempt + 1 AND b.payment_intent_id IS NULL AND b.idempotency_key = i.idempotency_key
+        AND b.status = 'pending'))
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b
+SET payment_intent_id = NULL, confirm_started_at = NULL, status = 'pending', settled_at = NULL,
+  attempt = l.attempt + 1, idempotency_key = l.idempotency_key,
+  claim_expires_at = coalesce(b.claim_expires_at, now()), updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer, b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents,
+  b.currency, b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
+  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
+  findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
+  freezePaymentMethod: `-- R15: fenced, and only once; the same method again is a success.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_method, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending'
+    AND (b.payment_method IS NULL OR b.payment_method = i.payment_method)
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b SET payment_method = l.payment_method, updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer`,
+  gate: `-- R12: the last write before a confirm. The first time stands: it belongs to the intent, not to the attempt.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
+    AND b.status = 'pending' AND b.reserved
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b SET confirm_started_at = coalesce(b.confirm_started_at, now()), updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer`,
+  lockMigrations: `-- Held until the transaction ends, so it works through a pooler in transaction mode. The number is ours alone.
+SELECT pg_advisory_xact_lock(4921367284512067)`,
+  look: `-- Reads many identities; nothing is locked.
+SELECT i.ord::integer,
+  CASE
+    WHEN b.customer_id IS NULL THEN 'claimable'
+    WHEN b.amount_cents <> i.amount_cents OR b.currency <> i.currency THEN 'differs'
+    WHEN b.status <> 'pending' THEN 'settled'
+    WHEN b.claim_expires_at <= now() THEN 'claimable'
+    ELSE 'in_flight'
+  END AS outcome,
+  b.status,
+  greatest(0, ceil(extract(epoch FROM b.claim_expires_at - now()) * 1000))::bigint AS retry_in_ms
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
+  AS i(customer_id, billing_period, amount_cents, currency, ord)
+LEFT JOIN billing_records b USING (customer_id, billing_period)
+ORDER BY i.ord`,
+  nextAttempt: `-- R7: attempt n+1 on the same intent, or with a new create key while there is no intent. confirm_started_at stays: it
+-- belongs to the intent. A repeat after a lost answer finds the row as this call left it.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, idempotency_key, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.status = 'pending' AND b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
+    AND (i.idempotency_key IS NULL OR b.payment_intent_id IS NULL)
+    AND (b.attempt = i.attempt
+      OR (b.attempt = i.attempt + 1 AND b.idempotency_key = coalesce(i.idempotency_key, b.idempotency_key)))
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b
+SET attempt = l.attempt + 1, idempotency_key = coalesce(l.idempotency_key, b.idempotency_key), updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer, b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents,
+  b.currency, b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
+  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
+  ping: `SELECT 1`,
+  readMeta: `SELECT schema_version, min_runtime_version, livemode, stripe_account FROM ledger_meta`,
+  readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
+  recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
+  release: `-- Lets the claim expire now. Fenced, so that nobody else's claim is given away.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.status = 'pending' AND b.claim_expires_at > now()
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b SET claim_expires_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer`,
+  saveIntent: `-- R3, R4: fenced, held, and insert-once; the same intent again (its answer was lost) is a success.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending' AND b.reserved
+    AND (b.payment_intent_id IS NULL OR b.payment_intent_id = i.payment_intent_id)
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b SET payment_intent_id = l.payment_intent_id, updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer`,
+  settle: `-- Writes outcomes and moves their holds. R13: charged at any fence, if the intent is the row's. R11: everything else
+-- needs fence, attempt and intent. R8: charged and zero_amount are never overwritten. R9: a hold becomes spend when
+-- charged, and is freed only by a rejection before there was an intent. R10: the hold flips with the cap, so a
+-- repeated settlement moves nothing twice; it is answered like the first.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
+    $8::text[], $9::text[], $10::boolean[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, status, charge_id, error, decline_code,
+      closed, ord)
+), locked AS MATERIALIZED (
+  SELECT i.*, b.status AS was, b.reserved AS held FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
+    AND ((i.status = 'charged' AND i.payment_intent_id IS NOT NULL AND b.status <> 'zero_amount')
+      OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
+        AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+), written AS (
+  UPDATE billing_records b SET status = l.status, charge_id = coalesce(l.charge_id, b.charge_id), error = l.error,
+    decline_code = l.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
+    reserved = b.reserved AND l.status <> 'charged' AND NOT (l.status = 'rejected' AND b.payment_intent_id IS NULL),
+    settled_at = CASE
+      WHEN l.status = 'charged' OR (l.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()
+      WHEN l.closed AND l.status IN ('card_declined', 'rejected') THEN now()
+    END
+  FROM locked l
+  WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+    AND b.status NOT IN ('charged', 'zero_amount')
+  RETURNING b.billing_period, b.currency, b.status, b.amount_cents, l.held AND NOT b.reserved AS freed
+), moved AS (
+  SELECT billing_period, currency, coalesce(sum(amount_cents) FILTER (WHERE freed), 0) AS freed,
+    coalesce(sum(amount_cents) FILTER (WHERE status = 'charged'), 0) AS spent
+  FROM written GROUP BY billing_period, currency
+), caps AS MATERIALIZED (
+  SELECT s.billing_period, s.currency, m.freed, m.spent
+  FROM spend_caps s JOIN moved m USING (billing_period, currency)
+  WHERE m.freed > 0 OR m.spent > 0
+  ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C" FOR UPDATE OF s
+), spend AS (
+  UPDATE spend_caps s SET reserved_cents = s.reserved_cents - c.freed, spent_cents = s.spent_cents + c.spent,
+    updated_at = now()
+  FROM caps c WHERE s.billing_period = c.billing_period AND s.currency = c.currency
+)
+SELECT ord::integer FROM locked`,
+  writeSchemaVersion: `INSERT INTO ledger_meta (schema_version) VALUES ($1::integer)
+ON CONFLICT (one) DO UPDATE SET schema_version = greatest(ledger_meta.schema_version, excluded.schema_version)`,
+} as const;

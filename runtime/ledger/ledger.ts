@@ -1,0 +1,219 @@
+/** The ledger: one row for each (customer, billing period), and what may be done to it. */
+import type {
+  BillingEvent,
+  ChargeRow,
+  ClaimAnswer,
+  ClaimRequest,
+  DeadLetter,
+  LedgerPort,
+  LookAnswer,
+  Settlement,
+} from '../processor/ports';
+import { type AccountIdentity, bindAccount, checkSchema } from './binding';
+import {
+  type ClaimRow,
+  claimAnswer,
+  claimValues,
+  type LookRow,
+  lookAnswer,
+  type SpendCapOptions,
+  withoutRepeats,
+} from './claims';
+import { deadLetterBatches, deadLetterColumns } from './dead-letters';
+import { GroupCommit } from './group-commit';
+import { chargeRow, chunks, identityKey, type RecordRow, withoutNul } from './rows';
+import { type StatementOptions, Statements } from './statements';
+import { confirmedWrites, rowWrites, type Write } from './writes';
+
+export interface LedgerOptions extends StatementOptions {
+  /** Who claims, for people; a claim is told apart from others by a token of its own. */
+  readonly worker: string;
+  /** How long a claim lasts by the database's clock, in milliseconds. */
+  readonly claimTtlMs: number;
+  readonly spendCap: SpendCapOptions;
+  /** Shortest time between two looks at a charge that Stripe accepted, in milliseconds. Default: 60000. */
+  readonly recheckAfterMs?: number;
+  /** Age of a decline at which it is read once more and closed, in milliseconds. Default: 900000. */
+  readonly closingReadAfterMs?: number;
+}
+
+/** Rows that wait, by why. */
+export interface LedgerCounts {
+  readonly pending: number;
+  /** Pending rows whose claim has expired: the reconciler's work. */
+  readonly expired: number;
+  /** Rows in `processing` or `action_required`. */
+  readonly waiting: number;
+}
+
+export interface Ledger extends LedgerPort {
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
+  /** Rejects with SchemaTooOld or SchemaTooNew. */
+  checkSchema(): Promise<void>;
+  /**
+   * Checks the schema, then binds an empty ledger to the mode and account, or rejects with AccountMismatch. Without
+   * `accountId` (the key may not read it) the mode alone is checked.
+   */
+  bindAccount(account: AccountIdentity): Promise<void>;
+  counts(): Promise<LedgerCounts>;
+  /** Waits for statements in flight and closes the connections. */
+  close(): Promise<void>;
+}
+
+/** Opens no connection yet; the first statement does. Every method may reject with LedgerUnavailable. */
+export function openLedger(options: LedgerOptions): Ledger {
+  return new PostgresLedger(options, new Statements(options));
+}
+
+const LOOK_BATCH = 1_000;
+const CLAIM_BATCH = 500;
+
+class PostgresLedger implements Ledger {
+  private readonly claims: GroupCommit<ClaimRequest, ClaimAnswer>;
+  private readonly freezes: GroupCommit<Write, boolean>;
+  private readonly saves: GroupCommit<Write, boolean>;
+  private readonly gates: GroupCommit<Write, boolean>;
+  private readonly settlements: GroupCommit<Write, boolean>;
+  private readonly releases: GroupCommit<Write, boolean>;
+  private readonly drops: GroupCommit<Write, ChargeRow | undefined>;
+  private readonly attempts: GroupCommit<Write, ChargeRow | undefined>;
+
+  constructor(
+    private readonly options: LedgerOptions,
+    private readonly statements: Statements,
+  ) {
+    const { host } = options;
+    this.claims = new GroupCommit({
+      host,
+      run: (requests) => this.claimBatch(requests),
+      identity: (request) => identityKey(request.event),
+      maxBatch: CLAIM_BATCH,
+    });
+    this.freezes = confirmedWrites(statements, host, 'freezePaymentMethod');
+    this.saves = confirmedWrites(statements, host, 'saveIntent');
+    this.gates = confirmedWrites(statements, host, 'gate');
+    this.settlements = confirmedWrites(statements, host, 'settle');
+    this.releases = confirmedWrites(statements, host, 'release');
+    this.drops = rowWrites(statements, host, 'dropIntent');
+    this.attempts = rowWrites(statements, host, 'nextAttempt');
+  }
+
+  async look(events: readonly BillingEvent[]): Promise<LookAnswer[]> {
+    const answers: LookAnswer[] = [];
+    for (const chunk of chunks(events, LOOK_BATCH)) {
+      const rows = await this.statements.run<LookRow>('look', [
+        chunk.map((event) => event.customerId),
+        chunk.map((event) => event.billingPeriod),
+        chunk.map((event) => event.amountCents),
+        chunk.map((event) => event.currency),
+      ]);
+      answers.push(...rows.map(lookAnswer));
+    }
+    return answers;
+  }
+
+  async claim(requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
+    const { distinct, answers } = withoutRepeats(requests);
+    const given: ClaimAnswer[] = [];
+    for (const chunk of chunks(distinct, CLAIM_BATCH)) given.push(...(await this.claims.submit(chunk)));
+    return answers(given);
+  }
+
+  private async claimBatch(requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
+    const { claimTtlMs, spendCap } = this.options;
+    const values = claimValues(this.claimToken(), claimTtlMs, spendCap, requests);
+    const rows = await this.statements.run<ClaimRow & { ord: number }>('claim', values);
+    const byInput = new Map(rows.map((row) => [row.ord, row]));
+    return requests.map((request, index) => {
+      const row = byInput.get(index + 1);
+      if (row) return claimAnswer(row);
+      throw new Error(`The ledger gave no answer to the claim of ${identityKey(request.event)}`);
+    });
+  }
+
+  /** Names one call, so that its repeat after a lost answer recognises its own rows. */
+  private claimToken(): string {
+    return `${this.options.worker}/${this.options.host.uuid()}`;
+  }
+
+  async claimDue(limit: number): Promise<ChargeRow[]> {
+    const { claimTtlMs, recheckAfterMs = 60_000, closingReadAfterMs = 900_000 } = this.options;
+    const values = [this.claimToken(), claimTtlMs, limit, recheckAfterMs, closingReadAfterMs];
+    return (await this.statements.run<RecordRow>('claimDue', values)).map(chargeRow);
+  }
+
+  freezePaymentMethod(row: ChargeRow, paymentMethod: string): Promise<boolean> {
+    return one(this.freezes, row, [paymentMethod]);
+  }
+
+  saveIntent(row: ChargeRow, paymentIntentId: string): Promise<boolean> {
+    return one(this.saves, row, [paymentIntentId]);
+  }
+
+  gate(row: ChargeRow): Promise<boolean> {
+    return one(this.gates, row, [row.paymentIntentId]);
+  }
+
+  settle(row: ChargeRow, settlement: Settlement): Promise<boolean> {
+    const { status, chargeId, error, declineCode, closed } = settlement;
+    return one(this.settlements, row, [
+      row.paymentIntentId,
+      status,
+      chargeId ?? null,
+      error === undefined ? null : withoutNul(error),
+      declineCode === undefined ? null : withoutNul(declineCode),
+      closed ?? false,
+    ]);
+  }
+
+  dropIntent(row: ChargeRow, newIdempotencyKey: string): Promise<ChargeRow | undefined> {
+    return one(this.drops, row, [row.paymentIntentId, newIdempotencyKey]);
+  }
+
+  nextAttempt(row: ChargeRow, newIdempotencyKey?: string): Promise<ChargeRow | undefined> {
+    return one(this.attempts, row, [row.paymentIntentId, newIdempotencyKey ?? null]);
+  }
+
+  async release(row: ChargeRow): Promise<void> {
+    await one(this.releases, row, []);
+  }
+
+  /** The claim settles an amount of zero on the spot. */
+  async settleZero(request: ClaimRequest): Promise<ClaimAnswer> {
+    const [answer] = await this.claims.submit([request]);
+    return answer!;
+  }
+
+  async deadLetter(letters: readonly DeadLetter[]): Promise<void> {
+    for (const batch of deadLetterBatches(letters)) {
+      await this.statements.run('deadLetter', deadLetterColumns(batch));
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.statements.run('ping', []);
+  }
+
+  checkSchema(): Promise<void> {
+    return checkSchema(this.statements);
+  }
+
+  bindAccount(account: AccountIdentity): Promise<void> {
+    return bindAccount(this.statements, account);
+  }
+
+  async counts(): Promise<LedgerCounts> {
+    const [row] = await this.statements.run<Record<keyof LedgerCounts, string>>('counts', []);
+    return { pending: Number(row?.pending), expired: Number(row?.expired), waiting: Number(row?.waiting) };
+  }
+
+  close(): Promise<void> {
+    return this.statements.close();
+  }
+}
+
+async function one<Answer>(writes: GroupCommit<Write, Answer>, row: ChargeRow, values: unknown[]): Promise<Answer> {
+  const [answer] = await writes.submit([{ row, values }]);
+  return answer as Answer;
+}

@@ -1,0 +1,88 @@
+/** Brings a database to this runtime's schema. */
+import { Client } from 'pg';
+import { connectionConfig, type LedgerConnection } from './connection';
+import { SchemaTooNew } from './errors';
+import { MIGRATIONS, QUERIES } from './generated/sql';
+import { SCHEMA_VERSION } from './schema-version';
+
+export interface MigrateOptions {
+  readonly connection: LedgerConnection;
+  /** Only says what would be applied. Default: false. */
+  readonly plan?: boolean;
+}
+
+export interface MigrateResult {
+  /** Names of the migrations that were applied (or would be), in order. */
+  readonly applied: string[];
+  /** The schema's version now (or then). */
+  readonly version: number;
+}
+
+/**
+ * Applies what is missing in one transaction: all or nothing. Any number of processes may call this at once; an
+ * advisory lock makes them take turns, and those who come late find nothing to do. Rejects with SchemaTooNew when the
+ * schema was migrated by a newer release in a way that this one cannot work with, otherwise with PostgreSQL's error.
+ */
+export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
+  const client = new Client({
+    ...connectionConfig(options.connection, { refused: false }),
+    application_name: 'chargeonce migrate',
+    connectionTimeoutMillis: 10_000,
+  });
+  // An error of a broken connection also rejects the statement under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    if (options.plan) return await plan(client);
+    return await apply(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function plan(client: Client): Promise<MigrateResult> {
+  const missing = await missingMigrations(client);
+  return { applied: missing.map(({ name }) => name), version: await versionWith(client, missing.at(-1)?.version) };
+}
+
+async function apply(client: Client): Promise<MigrateResult> {
+  await client.query('BEGIN');
+  try {
+    await client.query(QUERIES.lockMigrations);
+    await client.query(QUERIES.createMigrationsTable);
+    const missing = await missingMigrations(client);
+    for (const { version, name, sql } of missing) {
+      await client.query(sql);
+      await client.query(QUERIES.recordMigration, [version, name]);
+    }
+    const last = missing.at(-1);
+    if (last) await client.query(QUERIES.writeSchemaVersion, [last.version]);
+    const version = await versionWith(client, undefined);
+    await client.query('COMMIT');
+    return { applied: missing.map(({ name }) => name), version };
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function missingMigrations(client: Client): Promise<(typeof MIGRATIONS)[number][]> {
+  const { rows: found } = await client.query<{ present: boolean }>(QUERIES.findMigrationsTable);
+  if (!found[0]?.present) return [...MIGRATIONS];
+  const { rows } = await client.query<{ version: number }>(QUERIES.readMigrations);
+  const applied = new Set(rows.map(({ version }) => version));
+  return MIGRATIONS.filter(({ version }) => !applied.has(version));
+}
+
+/** The schema's version, or the one it will have; refuses a schema that a newer release has broken with. */
+async function versionWith(client: Client, next: number | undefined): Promise<number> {
+  const { rows: found } = await client.query<{ present: boolean }>(QUERIES.findMigrationsTable);
+  if (!found[0]?.present) return next ?? 0;
+  const { rows } = await client.query<{ schema_version: number; min_runtime_version: number }>(QUERIES.readMeta);
+  const meta = rows[0];
+  if (!meta) return next ?? 0;
+  if (meta.min_runtime_version > SCHEMA_VERSION) {
+    throw new SchemaTooNew(meta.schema_version, meta.min_runtime_version, SCHEMA_VERSION);
+  }
+  return Math.max(meta.schema_version, next ?? 0);
+}

@@ -1,0 +1,1 @@
+SELECT to_regclass('ledger_migrations') IS NOT NULL AS present

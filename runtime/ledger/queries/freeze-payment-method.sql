@@ -1,0 +1,13 @@
+-- R15: fenced, and only once; the same method again is a success.
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
+    AS i(customer_id, billing_period, fence, attempt, payment_method, ord)
+), locked AS MATERIALIZED (
+  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
+  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending'
+    AND (b.payment_method IS NULL OR b.payment_method = i.payment_method)
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
+)
+UPDATE billing_records b SET payment_method = l.payment_method, updated_at = now()
+FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+RETURNING l.ord::integer

@@ -1,0 +1,1 @@
+SELECT version, name FROM ledger_migrations ORDER BY version

@@ -1,0 +1,1 @@
+INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)
