@@ -40,6 +40,8 @@ export interface InjectedFault {
 export interface AwsFaultProxy {
   readonly endpoint: string;
   inject(rule: FaultRule): InjectedFault;
+  /** Holds every request until released: an outage that answers nothing. */
+  block(): { readonly hits: number; release(): void };
   /** Ends every fault. */
   clear(): void;
   /** Requests that arrived, by operation, whatever became of them. */
@@ -108,14 +110,24 @@ export async function startAwsFaultProxy(options: { readonly target: string }): 
     for (const fault of faults) fault.remove();
     faults.clear();
   };
+  const inject = (rule: FaultRule): ActiveFault => {
+    const fault = new ActiveFault(rule);
+    faults.add(fault);
+    return fault;
+  };
   return {
     endpoint: `http://127.0.0.1:${port}`,
     requests,
     clear,
-    inject: (rule) => {
-      const fault = new ActiveFault(rule);
-      faults.add(fault);
-      return fault;
+    inject,
+    block: () => {
+      const fault = inject({ action: { kind: 'hang' } });
+      return {
+        get hits() {
+          return fault.hits;
+        },
+        release: () => fault.remove(),
+      };
     },
     stop: () =>
       new Promise((resolve) => {
