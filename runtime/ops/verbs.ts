@@ -1,5 +1,6 @@
 /** The verbs that exist. A later one is a file of its own and a line here. */
 import { consumeVerb } from './consume';
+import { migrateVerb } from './migrate';
 import { publishVerb } from './publish';
 import type { RunPipeline } from './run-pipeline';
 import type { Verb } from './verb';
@@ -9,5 +10,5 @@ const runPipeline: RunPipeline = async (config, context) =>
   (await import('../pipeline.js')).runPipeline(config, context);
 
 export function verbs(): readonly Verb[] {
-  return [consumeVerb(runPipeline), publishVerb];
+  return [consumeVerb(runPipeline), migrateVerb, publishVerb];
 }
