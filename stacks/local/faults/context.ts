@@ -1,0 +1,38 @@
+/** What a fault may use, and where it reports. */
+import type { Fleet } from '../fleet';
+import type { Parts } from '../parts';
+import type { Screen } from '../screen';
+import { FAULT_NAMES, type FaultName, type FaultReport } from './names';
+
+export interface FaultContext {
+  readonly parts: Parts;
+  readonly fleet: Fleet;
+  readonly screen: Screen;
+  readonly log: FaultLog;
+}
+
+/** What was injected and seen, and what must not have happened. */
+export class FaultLog {
+  readonly problems: string[] = [];
+  readonly #reports = new Map<FaultName, FaultReport>();
+
+  injected(name: FaultName, count = 1): void {
+    this.#of(name).injected += count;
+  }
+
+  seen(name: FaultName, count = 1): void {
+    this.#of(name).seen += count;
+  }
+
+  get reports(): FaultReport[] {
+    return FAULT_NAMES.flatMap((name) => this.#reports.get(name) ?? []);
+  }
+
+  #of(name: FaultName): FaultReport {
+    const known = this.#reports.get(name);
+    if (known) return known;
+    const report: FaultReport = { name, injected: 0, seen: 0 };
+    this.#reports.set(name, report);
+    return report;
+  }
+}

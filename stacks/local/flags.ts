@@ -1,0 +1,96 @@
+/** What the local run is asked to do. */
+import { parseArgs } from 'node:util';
+import { FAULT_NAMES, type FaultName, MACHINERY_FAULTS } from './faults/names';
+
+export interface Flags {
+  readonly events: number;
+  readonly customers: number;
+  readonly workers: number;
+  readonly file: string | undefined;
+  readonly template: string | undefined;
+  readonly faults: ReadonlySet<FaultName>;
+  readonly seed: number;
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+export const HELP = `npm start -- [flags]
+
+Synthesizes the CDK stack, brings up what its template describes on this machine, runs the bundled runtime as
+worker processes, publishes events, does to it what production does, and prints what happened and the verdict.
+
+  --events N      usage events to publish (300)
+  --customers N   customers they belong to (100)
+  --workers N     worker processes (2)
+  --file F        publish the lines of F as they are, valid or not, instead of made-up events
+  --template F    a template to run instead of the one that is synthesized (a copy you changed)
+  --faults LIST   all (default), none, or some of: ${FAULT_NAMES.join(', ')}
+  --seed S        seed of the made-up events (1)
+  --keep          stay up after the verdict; prints the endpoints and writes a worker's environment to .env.local
+  --json          one JSON document on stdout, everything else on stderr
+  --help
+
+Exit code 0: pass, 1: fail, 2: could not run.`;
+
+/** Answers the flags, or every problem with them in words. */
+export function readFlags(argv: readonly string[]): { flags: Flags } | { help: true } | { problems: string[] } {
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    ({ values } = parseArgs({
+      args: [...argv],
+      options: {
+        events: { type: 'string' },
+        customers: { type: 'string' },
+        workers: { type: 'string' },
+        file: { type: 'string' },
+        template: { type: 'string' },
+        faults: { type: 'string' },
+        seed: { type: 'string' },
+        keep: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }));
+  } catch (error) {
+    return { problems: [(error as Error).message] };
+  }
+  if (values.help) return { help: true };
+  const problems: string[] = [];
+  const whole = (name: string, fallback: number, least: number, most: number): number => {
+    const text = values[name];
+    if (text === undefined) return fallback;
+    const number = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    problems.push(`--${name} was ${JSON.stringify(text)}: give a whole number from ${least} to ${most}.`);
+    return fallback;
+  };
+  const file = values.file as string | undefined;
+  const flags: Flags = {
+    events: whole('events', 300, 1, 1_000_000),
+    customers: whole('customers', 100, 1, 1_000_000),
+    workers: whole('workers', 2, 1, 16),
+    seed: whole('seed', 1, 0, 999_999_999),
+    file,
+    template: values.template as string | undefined,
+    faults: readFaults(values.faults as string | undefined, file !== undefined, problems),
+    keep: values.keep === true,
+    json: values.json === true,
+  };
+  return problems.length > 0 ? { problems } : { flags };
+}
+
+function readFaults(text: string | undefined, withFile: boolean, problems: string[]): Set<FaultName> {
+  // A file says itself which events are duplicates or broken: only the machinery is made to fail then.
+  const allowed: readonly FaultName[] = withFile ? MACHINERY_FAULTS : FAULT_NAMES;
+  if (text === undefined || text === 'all') return new Set(allowed);
+  if (text === 'none' || text === '') return new Set();
+  const chosen = new Set<FaultName>();
+  for (const name of text.split(',').map((part) => part.trim())) {
+    const known = FAULT_NAMES.find((fault) => fault === name);
+    if (known === undefined) problems.push(`--faults: ${JSON.stringify(name)} is unknown: ${FAULT_NAMES.join(', ')}.`);
+    else if (!allowed.includes(known))
+      problems.push(`--faults: ${name} changes the events, so it goes without --file.`);
+    else chosen.add(known);
+  }
+  return chosen;
+}

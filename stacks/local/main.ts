@@ -1,0 +1,43 @@
+/** `npm start`: the whole journey on this machine, with a verdict. Exit 0 pass, 1 fail, 2 could not run. */
+import { HELP, readFlags } from './flags';
+import { reportTable } from './report';
+import { run } from './run';
+import { Screen } from './screen';
+
+async function main(): Promise<number> {
+  const read = readFlags(process.argv.slice(2));
+  if ('help' in read) {
+    process.stdout.write(`${HELP}\n`);
+    return 0;
+  }
+  if ('problems' in read) {
+    process.stderr.write(`${read.problems.join('\n')}\n\n${HELP}\n`);
+    return 2;
+  }
+  const { flags } = read;
+  const screen = new Screen(flags.json ? process.stderr : process.stdout);
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  const report = await Promise.race([
+    run(flags, screen, () => interrupted),
+    flags.keep ? new Promise<never>(() => undefined) : interrupted.then(() => undefined),
+  ]);
+  if (report === undefined) {
+    process.stderr.write('Interrupted.\n');
+    return 2;
+  }
+  screen.plain(reportTable(report));
+  if (flags.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  return report.verdict === 'pass' ? 0 : 1;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(`Could not run: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+  },
+);

@@ -1,0 +1,50 @@
+/** The verdict, for people as a table and for machines as JSON. */
+import type { FaultReport } from './faults/names';
+import type { Counts } from './oracle';
+
+export interface Report {
+  readonly verdict: 'pass' | 'fail';
+  readonly seconds: number;
+  readonly problems: readonly string[];
+  readonly sources: readonly ({ readonly source: 'kinesis'; readonly faults: readonly FaultReport[] } & Counts)[];
+}
+
+const ROWS: readonly [keyof Counts, string][] = [
+  ['published', 'lines published'],
+  ['valid', 'of them valid events'],
+  ['distinct', 'distinct (customer, period)'],
+  ['charged', 'charged'],
+  ['declined', 'declined by the card'],
+  ['actionRequired', 'waiting for the customer (3-D Secure)'],
+  ['processing', 'accepted, settles later'],
+  ['capBlocked', 'blocked by the spend cap'],
+  ['rejected', 'rejected by Stripe'],
+  ['zeroAmount', 'amount zero, nothing to charge'],
+  ['pending', 'still pending'],
+  ['deadLettered', 'dead letters (no events)'],
+  ['conflicts', 'conflicts (another amount)'],
+  ['doubleCharged', 'CHARGED TWICE'],
+  ['lost', 'LOST'],
+];
+
+export function reportTable(report: Report): string {
+  const lines: string[] = [];
+  for (const source of report.sources) {
+    lines.push('', `  ${source.source}`);
+    for (const [key, label] of ROWS) lines.push(`  ${label.padEnd(40, '.')} ${String(source[key]).padStart(6)}`);
+    if (source.faults.length > 0) {
+      lines.push('', `  ${'fault'.padEnd(16)}${'injected'.padStart(9)}${'seen'.padStart(6)}`);
+      for (const fault of source.faults) {
+        lines.push(`  ${fault.name.padEnd(16)}${String(fault.injected).padStart(9)}${String(fault.seen).padStart(6)}`);
+      }
+    }
+  }
+  if (report.problems.length > 0) lines.push('', ...report.problems.map((problem) => `  PROBLEM ${problem}`));
+  lines.push('', `  ${sentence(report)}`);
+  return lines.join('\n');
+}
+
+function sentence(report: Report): string {
+  if (report.verdict === 'fail') return `FAIL after ${report.seconds} s: see the problems above.`;
+  return `PASS in ${report.seconds} s: every valid (customer, period) charged once, nothing charged twice, nothing lost.`;
+}

@@ -1,0 +1,225 @@
+/** The screenplay of a local run: bring up, publish, break, wait, judge. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve as resolvePath } from 'node:path';
+import { createDecoder } from '../../runtime/decode';
+import { systemHost } from '../../runtime/host';
+import { buildBundle } from './bundle';
+import { type EventPlan, makeEvents, readEventFile } from './events';
+import { type FaultContext, FaultLog } from './faults/context';
+import { KILL_ENVIRONMENT, watchKill } from './faults/kill';
+import { blockPastTheLease, stealInMidCharge, throttleShortly } from './faults/lease-faults';
+import { awaitSplit, splitAShard } from './faults/split';
+import { loseAnAnswer, slowDownACharge } from './faults/stripe-faults';
+import type { Flags } from './flags';
+import { Fleet, until } from './fleet';
+import { runMigrations } from './migrate';
+import { type Judgement, judge, readLedger } from './oracle';
+import { type Parts, startParts } from './parts';
+import { publish } from './publish';
+import type { Report } from './report';
+import { containerEnvironment } from './resolve';
+import type { Screen } from './screen';
+import { synthesize } from './synthesize';
+import { readPlan, type StackPlan, type Template } from './template';
+
+/** What is added to, or replaced in, the template's environment, and why it must be. */
+const LOCAL_ENVIRONMENT = {
+  // The server is on loopback, and has no certificate.
+  PGSSLMODE: 'disable',
+  // Two minutes for everything: a dead worker's claim may not take two of its own.
+  CLAIM_TTL_MS: '60000',
+  STRIPE_TIMEOUT_MS: '24000',
+  // The stand-in has no quota to share.
+  STRIPE_MAX_RPS: '25',
+  HEALTH_HOST: '127.0.0.1',
+} as const;
+const READY_MS = 30_000;
+const DRAIN_MS = 60_000;
+/** Nothing moved for this long: what is open then stays open. Longer than a claim. */
+const STALLED_MS = 100_000;
+
+interface Stage {
+  readonly flags: Flags;
+  readonly screen: Screen;
+  readonly plan: StackPlan;
+  readonly events: EventPlan;
+  readonly parts: Parts;
+  readonly fleet: Fleet;
+  readonly context: FaultContext;
+  readonly published: Uint8Array[];
+}
+
+export async function run(flags: Flags, screen: Screen, keepUp: () => Promise<void>): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-local-'));
+  let parts: Parts | undefined;
+  let fleet: Fleet | undefined;
+  try {
+    const events = flags.file === undefined ? makeEvents(flags) : await readEventFile(flags.file);
+    const [template, bundle] = await Promise.all([loadTemplate(flags, folder, screen), buildBundle(screen)]);
+    const plan = readPlan(template);
+    parts = await startParts(plan, screen);
+    const environment = {
+      ...containerEnvironment(plan.worker, parts.scope),
+      ...parts.localEnvironment,
+      ...LOCAL_ENVIRONMENT,
+    };
+    await runMigrations(plan, parts, bundle, LOCAL_ENVIRONMENT, screen);
+    fleet = new Fleet({ bundle, command: plan.worker.command, environment, logFolder: folder });
+    const context: FaultContext = { parts, fleet, screen, log: new FaultLog() };
+    const stage: Stage = { flags, screen, plan, events, parts, fleet, context, published: [] };
+    const report = await play(stage);
+    if (flags.keep) await stayUp(stage, environment, keepUp);
+    return report;
+  } finally {
+    fleet?.killAll();
+    await parts?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function loadTemplate(flags: Flags, folder: string, screen: Screen): Promise<Template> {
+  if (flags.template !== undefined) {
+    screen.step(`template: ${flags.template}`);
+    return JSON.parse(readFileSync(resolvePath(flags.template), 'utf8')) as Template;
+  }
+  const template = synthesize(join(folder, 'cdk.out'));
+  screen.step(`stacks/aws synthesized: ${Object.keys(template.Resources).length} resources`);
+  return template;
+}
+
+async function play(stage: Stage): Promise<Report> {
+  const { flags, screen, fleet, context, events } = stage;
+  const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
+  if (has('lost-answer')) loseAnAnswer(context);
+  if (has('slow-charge')) slowDownACharge(context);
+  const watching = await startWorkers(stage);
+  const parent = await publishAndBreak(stage);
+  await settleDown(stage);
+  if (parent !== undefined) await awaitSplit(parent, context);
+  const judgement = await look(stage);
+  const drained = stage.flags.keep ? [] : await fleet.drain(DRAIN_MS);
+  fleet.measure();
+  await Promise.race([watching, systemHost.sleep(1_000)]);
+  screen.step(`workers drained; the largest held ${fleet.peakMegabytes} MB at most`);
+  return makeReport(stage, events, judgement, drained);
+}
+
+async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<Promise<unknown>> {
+  const kill = flags.faults.has('kill');
+  const first = await fleet.start(kill ? KILL_ENVIRONMENT : {});
+  for (let count = 1; count < flags.workers; count++) await fleet.start();
+  await Promise.all(fleet.alive.map((worker) => worker.ready(READY_MS)));
+  screen.step(`${fleet.alive.length} workers ready: pid ${fleet.alive.map((worker) => worker.pid).join(', ')}`);
+  return kill ? watchKill(first, context) : Promise.resolve();
+}
+
+/** Publishes in three parts, with faults in between. Answers the shard that was split. */
+async function publishAndBreak(stage: Stage): Promise<string | undefined> {
+  const { flags, events, context } = stage;
+  const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
+  const { lines } = events;
+  const anyMachine = has('throttle') || has('theft') || has('split') || has('outage');
+  const [first, second] = anyMachine
+    ? [Math.ceil(lines.length * 0.4), Math.ceil(lines.length * 0.75)]
+    : [lines.length, lines.length];
+  const theft = has('theft') ? stealInMidCharge(context) : undefined;
+  await send(stage, lines.slice(0, first));
+  await theft;
+  if (has('throttle')) await throttleShortly(context);
+  const parent = has('split') ? await splitAShard(context) : undefined;
+  await send(stage, lines.slice(first, second));
+  if (has('outage')) await blockPastTheLease(context, () => send(stage, lines.slice(second)));
+  else await send(stage, lines.slice(second));
+  if (has('duplicates')) {
+    context.screen.fault('duplicates', `the whole batch of ${lines.length} lines is published once more`);
+    context.log.injected('duplicates', lines.length);
+    context.log.seen('duplicates', await send(stage, lines));
+  }
+  return parent;
+}
+
+async function send({ parts, published, screen }: Stage, lines: readonly Uint8Array[]): Promise<number> {
+  if (lines.length === 0) return 0;
+  const sent = await publish(lines, parts);
+  published.push(...lines);
+  screen.step(`${sent} lines published (${published.length} so far)`);
+  return sent;
+}
+
+/** Waits until every published line is accounted for and no row is pending, or until nothing moves any more. */
+async function settleDown(stage: Stage): Promise<void> {
+  let last = '';
+  let movedAt = systemHost.monotonic();
+  let saidAt = movedAt;
+  const finished = await until(
+    async () => {
+      stage.fleet.measure();
+      const { counts } = await look(stage);
+      const state = JSON.stringify(counts);
+      const now = systemHost.monotonic();
+      if (state !== last) movedAt = now;
+      last = state;
+      if (now - saidAt > 5_000) {
+        saidAt = now;
+        stage.screen.step(
+          `${counts.charged} charged, ${counts.pending} pending, ${counts.lost} lines not accounted for yet`,
+        );
+      }
+      if (stage.fleet.alive.length === 0) return true;
+      return (counts.pending === 0 && counts.lost === 0) || now - movedAt > STALLED_MS;
+    },
+    3_600_000,
+    250,
+  );
+  if (!finished) stage.screen.step('gave up waiting');
+}
+
+async function look({ parts, published }: Stage): Promise<Judgement> {
+  const client = await parts.ledgerClient();
+  try {
+    // Stripe's books first: money that moves in between is seen in the ledger, not the other way round.
+    const books = parts.stripe.books.charges;
+    return judge(published, await readLedger(client), books, createDecoder({ defaultCurrency: 'usd' }));
+  } finally {
+    await client.end();
+  }
+}
+
+function makeReport(stage: Stage, events: EventPlan, judgement: Judgement, drained: readonly string[]): Report {
+  const { context, screen, published } = stage;
+  const { counts } = judgement;
+  const times = published.length / Math.max(1, events.lines.length);
+  const seen = { malformed: counts.deadLettered, declines: counts.declined, conflict: counts.conflicts };
+  for (const name of ['malformed', 'declines', 'conflict'] as const) {
+    const injected = events.injected[name];
+    if (injected === undefined) continue;
+    context.log.injected(name, name === 'malformed' ? injected * times : injected);
+    context.log.seen(name, seen[name]);
+  }
+  const unseen = context.log.reports
+    .filter((fault) => fault.seen < fault.injected)
+    .map((fault) => `${fault.name} was injected ${fault.injected} times and seen ${fault.seen} times.`);
+  const dead = stage.fleet.workers
+    .filter((worker) => worker.exit !== undefined && worker.exit.code !== 0 && worker.exit.signal !== 'SIGKILL')
+    .map((worker) => `${worker.name} ended by itself:\n${worker.tail()}`);
+  const problems = [...judgement.problems, ...context.log.problems, ...unseen, ...dead, ...drained];
+  return {
+    verdict: problems.length === 0 ? 'pass' : 'fail',
+    seconds: screen.seconds,
+    problems,
+    sources: [{ source: 'kinesis', ...counts, faults: context.log.reports }],
+  };
+}
+
+async function stayUp(stage: Stage, environment: Record<string, string>, keepUp: () => Promise<void>): Promise<void> {
+  const { screen, parts } = stage;
+  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
+  writeFileSync('.env.local', `${lines.join('\n')}\n`, { mode: 0o600 });
+  screen.plain('\nStaying up. The environment of a worker is in .env.local. End with Ctrl-C.');
+  for (const [name, endpoint] of Object.entries(parts.endpoints)) screen.plain(`  ${name.padEnd(12)} ${endpoint}`);
+  for (const worker of stage.fleet.alive)
+    screen.plain(`  ${worker.name.padEnd(12)} http://127.0.0.1:${worker.port}/metrics`);
+  await keepUp();
+  await stage.fleet.drain(DRAIN_MS);
+}
