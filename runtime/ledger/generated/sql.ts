@@ -248,7 +248,7 @@ export const QUERIES = {
   bindAccount: `-- Binds an empty ledger; a bound one stays what it is. An account that is not known yet may be added later.
 UPDATE ledger_meta
 SET livemode = coalesce(livemode, $1::boolean), stripe_account = coalesce(stripe_account, $2::text)
-WHERE livemode IS NULL OR (livemode = $1 AND stripe_account IS NULL AND $2 IS NOT NULL)`,
+WHERE livemode IS NULL OR (livemode = $1::boolean AND stripe_account IS NULL AND $2::text IS NOT NULL)`,
   claimDue: `-- Takes over rows that nobody works on, oldest first: expired claims, accepted charges that are due for another look,
 -- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
 -- Rows that this very call took before its answer was lost ($1) are answered again at the same fence.
