@@ -149,7 +149,7 @@ function packagedContainerImage(cpuArchitecture: ecs.CpuArchitecture): ecs.Conta
   return ecs.ContainerImage.fromAsset(packagedImage('kinesis'), { platform });
 }
 
-/** The image has no shell and no curl; Node is there. */
+/** The image has no curl; Node is there. */
 function probe(url: string): string {
   return `fetch('${url}').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))`;
 }
