@@ -7,6 +7,7 @@
  */
 import type { Host } from '../../host/host';
 import type { Log, Metrics, Partition } from '../../processor/ports';
+import { errorText } from './aws-errors';
 import type { Lease } from './lease-item';
 import type { LeaseStore, WriteOutcome } from './lease-store';
 import { type Checkpoint, compareCheckpoints, parsePosition, SHARD_END } from './positions';
@@ -107,13 +108,17 @@ export class HeldLease implements Partition {
     return written;
   }
 
-  /** Stops holding without a write, when the item itself was removed by this process. */
-  forget(): void {
-    this.end('released');
+  /** Deletes the item of a shard that is done with. False: it had changed meanwhile. */
+  remove(): Promise<boolean> {
+    return this.exclusively(async () => {
+      const removed = !this.signal.aborted && (await this.deps.store.remove(this.lease));
+      if (removed) this.end('released');
+      return removed;
+    });
   }
 
   private advance(checkpoint: Checkpoint): void {
-    if (this.signal.aborted) {
+    if (this.signal.aborted || this.leaving) {
       this.deps.log.debug({ partition: this.id, token: this.token }, 'checkpoint refused: the lease has ended');
       return;
     }
@@ -131,7 +136,9 @@ export class HeldLease implements Partition {
     while (!this.signal.aborted) {
       await host.sleep(wait, this.signal);
       if (this.signal.aborted) return;
-      await this.writeNow();
+      await this.writeNow().catch((error: unknown) => {
+        this.deps.log.error({ partition: this.id, error: errorText(error) }, 'a renewal failed in an unforeseen way');
+      });
       wait = every * (0.95 + 0.05 * host.random());
     }
   }

@@ -41,6 +41,7 @@ export class LeaseCoordinator {
   private readonly warned = new Set<string>();
   private memory: Memory = new Map();
   private looksWithHole = 0;
+  private refusal: string | undefined;
   private state: string | undefined = 'the lease table has not been read yet';
 
   constructor(private readonly deps: CoordinatorDeps) {}
@@ -59,23 +60,29 @@ export class LeaseCoordinator {
     return this.held.get(held.shardId) === held;
   }
 
+  /** Forbids taking leases for good, with the reason; undefined forbids nothing. */
+  refuse(why: string | undefined): void {
+    this.refusal = why;
+  }
+
   /** One look and what follows from it. Answers the milliseconds until the next one is due. */
   async look(signal: AbortSignal): Promise<number> {
     const { deps } = this;
-    let now = deps.host.monotonic();
-    let view = this.report(viewTable(await deps.store.scan()));
+    let begun = deps.host.monotonic();
+    let view = this.report(viewTable(await deps.store.scan(), this.refusal));
     if (view.leases.length === 0 && view.refusal === undefined) {
       await this.createFirstLeases();
-      now = deps.host.monotonic();
-      view = viewTable(await deps.store.scan(true));
+      begun = deps.host.monotonic();
+      view = viewTable(await deps.store.scan(true), this.refusal);
     }
+    // Seen after the last page, judged as of before the first: both err towards the holder.
+    this.memory = remember(this.memory, view.leases, deps.host.monotonic());
     await this.refreshCatalog(view.leases);
     await this.audit(view.leases, view.refusal !== undefined);
-    this.memory = remember(this.memory, view.leases, now);
     this.state = view.refusal;
     const known = view.leases.filter((lease) => deps.catalog.has(lease.key));
     if (view.refusal === undefined) {
-      await this.takeAll(this.plan(known, now), signal);
+      await this.takeAll(this.plan(known, begun), begun, signal);
       await this.cleanUp(view.leases);
     }
     const workers = new Set(known.flatMap((lease) => lease.owner ?? [])).add(deps.owner).size;
@@ -89,9 +96,13 @@ export class LeaseCoordinator {
     return planTakes({ leases, memory: this.memory, now, me, held, leaseDurationMs, maxLeases, maxSteal, random });
   }
 
-  private async takeAll(takes: readonly Take[], signal: AbortSignal): Promise<void> {
-    for (const { lease, how } of takes) {
+  private async takeAll(takes: readonly Take[], begun: number, signal: AbortSignal): Promise<void> {
+    for (const { lease: seen, how } of takes) {
       if (signal.aborted) return;
+      // A live lease is renewed all the time: after a long look its counter is out of date, and no steal would succeed.
+      const stale = how === 'stolen' && this.deps.host.monotonic() - begun > this.deps.leaseDurationMs / 6;
+      const lease = stale ? await this.deps.store.read(seen.key) : seen;
+      if (!lease || lease.owner !== seen.owner) continue;
       const sentAt = this.deps.host.monotonic();
       let outcome = await this.deps.store.take(lease);
       if (outcome.kind === 'retry') outcome = await this.deps.store.take(lease, outcome.unsure);
@@ -158,7 +169,7 @@ export class LeaseCoordinator {
     // Workers that see the same hole should not all list the shards at once.
     if (this.looksWithHole < HOLE_LOOKS + 2 && host.random() < 0.5) return;
     await catalog.refresh();
-    const fresh = viewTable(await store.scan(true)).leases.filter((lease) => catalog.has(lease.key));
+    const fresh = viewTable(await store.scan(true), undefined).leases.filter((lease) => catalog.has(lease.key));
     const checkpoint = initialCheckpoint(initialPosition);
     for (const lease of missingLeases(catalog.shards, fresh, checkpoint)) {
       const since = lease.checkpoint.sequence === 'LATEST' ? { latestSince: Math.floor(host.now()) } : {};
@@ -176,8 +187,7 @@ export class LeaseCoordinator {
       const fromList = this.deps.catalog.childrenOf(held.shardId).map((child) => child.id);
       const children = held.current.children.length > 0 ? held.current.children : fromList;
       if (!mayDelete(held.current, byKey, children)) continue;
-      if (await this.deps.store.remove(held.current)) {
-        held.forget();
+      if (await held.remove()) {
         this.deps.log.info({ lease: held.shardId }, 'lease of a finished shard deleted');
       }
     }

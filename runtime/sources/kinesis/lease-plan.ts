@@ -14,7 +14,7 @@ export interface Sighting {
 }
 export type Memory = ReadonlyMap<string, Sighting>;
 
-/** The memory after one more look, begun at `now`. Leases that are gone are forgotten. */
+/** The memory after one more look, over at `now`. Leases that are gone are forgotten. */
 export function remember(memory: Memory, leases: readonly Lease[], now: number): Memory {
   const next = new Map<string, Sighting>();
   for (const lease of leases) {
@@ -35,6 +35,7 @@ export interface PlanInput {
   readonly leases: readonly Lease[];
   /** After `remember` of the same look. */
   readonly memory: Memory;
+  /** Monotonic milliseconds before the look began. */
   readonly now: number;
   readonly leaseDurationMs: number;
   /** This worker's owner name. */

@@ -14,8 +14,9 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { errorText, isConditionFailed, isMissing, isThrottle, wasRefused } from './aws-errors';
-import { type Item, itemKey, type Lease, type NewLease, newLeaseItem, parseItem } from './lease-item';
+import { type Item, itemKey, type Lease, MIGRATION_KEY, type NewLease, newLeaseItem, parseItem } from './lease-item';
 import type { Checkpoint } from './positions';
+import { migrationRefusal } from './table-view';
 
 /** What became of a conditional write. */
 export type WriteOutcome =
@@ -55,6 +56,22 @@ export class LeaseStore {
       throw new LeaseTableError(
         `The table "${tableName}" has the key (${found}); a lease table has the key (leaseKey).`,
       );
+    }
+  }
+
+  /**
+   * What a fleet of Java workers at versions 3.0 to 3.4 says in a table beside this one. Most deployments have no
+   * such table, and no permission to look: then it forbids nothing.
+   */
+  async migrationRefusal(): Promise<string | undefined> {
+    const { dynamodb, tableName } = this.options;
+    const request = { TableName: `${tableName}-CoordinatorState`, Key: { key: { S: MIGRATION_KEY } } };
+    try {
+      const { Item: item } = await dynamodb.send(new GetItemCommand({ ...request, ConsistentRead: true }));
+      return item ? migrationRefusal(item) : undefined;
+    } catch (error) {
+      if (wasRefused(error) && !isThrottle(error)) return undefined;
+      throw error;
     }
   }
 

@@ -2,6 +2,7 @@
  * Places in a shard: checkpoints as the lease table stores them and positions as the processor sees them.
  * Order: AT_TIMESTAMP < TRIM_HORIZON < LATEST < sequence numbers < SHARD_END.
  */
+import { parseInstant } from '../../host/instant';
 
 /** A value of the attributes `checkpoint` and `checkpointSubSequenceNumber`. */
 export interface Checkpoint {
@@ -66,8 +67,8 @@ export function initialCheckpoint(initial: InitialPosition): Checkpoint {
 export function initialTimestamp(initial: InitialPosition): number | undefined {
   if (!initial.startsWith('AT_TIMESTAMP:')) return undefined;
   const text = initial.slice('AT_TIMESTAMP:'.length);
-  const instant = Date.parse(text);
-  if (Number.isNaN(instant)) {
+  const instant = parseInstant(text);
+  if (instant === undefined) {
     throw new Error(
       `Initial position ${JSON.stringify(initial)} has no ISO 8601 instant; write AT_TIMESTAMP:2026-01-31T00:00:00Z.`,
     );

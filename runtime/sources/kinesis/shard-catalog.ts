@@ -1,6 +1,7 @@
 /** The last list of the stream's shards, shared by all parts of one source. */
 import type { KinesisClient } from '@aws-sdk/client-kinesis';
 import type { Host } from '../../host/host';
+import { dateOf } from '../../host/instant';
 import { isMissing } from './aws-errors';
 import { type Checkpoint, type InitialPosition, initialTimestamp } from './positions';
 import { listShards, type ShardView, type StreamRef } from './shards';
@@ -46,7 +47,7 @@ export class ShardCatalog {
   /** The shards that Kinesis names for the initial position of a stream nobody has read yet. */
   initial(position: InitialPosition, checkpoint: Checkpoint): Promise<ShardView[]> {
     const at = initialTimestamp(position);
-    if (at !== undefined) return this.list({ Type: 'AT_TIMESTAMP', Timestamp: new Date(at) });
+    if (at !== undefined) return this.list({ Type: 'AT_TIMESTAMP', Timestamp: dateOf(at) });
     return this.list({ Type: checkpoint.sequence === 'LATEST' ? 'AT_LATEST' : 'AT_TRIM_HORIZON' });
   }
 

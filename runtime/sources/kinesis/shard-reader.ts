@@ -11,6 +11,7 @@ import {
   type KinesisClient,
 } from '@aws-sdk/client-kinesis';
 import type { Host } from '../../host/host';
+import { dateOf } from '../../host/instant';
 import type { Delivery, Log, PartitionConsumer } from '../../processor/ports';
 import { errorName, errorText, isMissing, isThrottle } from './aws-errors';
 import type { HeldLease } from './held-lease';
@@ -164,7 +165,7 @@ class Place {
     const { sequence } = this.held.progress;
     if (sequence === 'LATEST') return this.latest();
     if (sequence === 'AT_TIMESTAMP' && this.deps.initialTimestampMs !== undefined) {
-      return { ShardIteratorType: 'AT_TIMESTAMP', Timestamp: new Date(this.deps.initialTimestampMs) };
+      return { ShardIteratorType: 'AT_TIMESTAMP', Timestamp: dateOf(this.deps.initialTimestampMs) };
     }
     return { ShardIteratorType: 'TRIM_HORIZON' };
   }
@@ -172,7 +173,7 @@ class Place {
   /** Latest means: from when the lease was created, or else from when this reader first opened the shard. */
   private latest(): Pick<GetShardIteratorCommandInput, 'ShardIteratorType' | 'Timestamp'> {
     const since = this.held.current.latestSince ?? this.openedLatestAt;
-    if (since !== undefined) return { ShardIteratorType: 'AT_TIMESTAMP', Timestamp: new Date(since) };
+    if (since !== undefined) return { ShardIteratorType: 'AT_TIMESTAMP', Timestamp: dateOf(since) };
     this.openedLatestAt = this.deps.host.now();
     return { ShardIteratorType: 'LATEST' };
   }

@@ -17,9 +17,10 @@ import type { ShardView } from './shards';
 export interface ShardWorkerDeps extends ShardReaderDeps {
   readonly store: LeaseStore;
   readonly catalog: ShardCatalog;
+  /** How often a child asks whether its parents are read to their end. */
+  readonly parentPollMs: number;
 }
 
-const PARENT_POLL_MS = 1_000;
 const RETRY_MS = 1_000;
 
 /** Runs until the lease ends, `stop` aborts, or there is nothing left to do for it but to keep it. */
@@ -100,7 +101,7 @@ async function childrenOf(
 async function parentsFinished(deps: ShardWorkerDeps, held: HeldLease, signal: AbortSignal): Promise<void> {
   const parents = held.current.parents.length > 0 ? held.current.parents : deps.catalog.parentsOf(held.shardId);
   for (const parent of parents) {
-    while (!signal.aborted && (await blocks(deps, parent))) await deps.host.sleep(PARENT_POLL_MS, signal);
+    while (!signal.aborted && (await blocks(deps, parent))) await deps.host.sleep(deps.parentPollMs, signal);
   }
 }
 

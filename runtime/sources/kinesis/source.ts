@@ -13,7 +13,7 @@ import { type ShardWorkerDeps, workShard } from './shard-worker';
 import type { StreamRef } from './shards';
 
 export interface KinesisSourceOptions {
-  /** Exactly one of the two. */
+  /** One of the two at least; with both, the ARN is used and must name the same stream. */
   readonly streamName?: string;
   readonly streamArn?: string;
   /** The table must exist; it is never created and never holds anything but leases. */
@@ -74,7 +74,7 @@ class KinesisSource implements Source {
       owner,
       leaseDurationMs,
       initialPosition,
-      streamName: options.streamName ?? nameInArn(options.streamArn ?? ''),
+      streamName: options.streamName || nameInArn(options.streamArn ?? ''),
       maxLeases: options.maxLeases ?? Number.POSITIVE_INFINITY,
       maxSteal: options.maxLeasesToSteal ?? 1,
       onHeld: (held) => this.start?.(held),
@@ -110,6 +110,7 @@ class KinesisSource implements Source {
       try {
         await this.store.verifyTable();
         await this.catalog.refresh();
+        this.coordinator.refuse(await this.store.migrationRefusal());
         return;
       } catch (error) {
         if (error instanceof LeaseTableError || error instanceof StreamMissingError) throw error;
@@ -140,6 +141,7 @@ class KinesisSource implements Source {
       log,
       batchSize,
       pollIntervalMs,
+      parentPollMs: Math.min(5_000, this.options.leaseDurationMs / 2),
       initialTimestampMs: initialTimestamp(this.options.initialPosition ?? 'TRIM_HORIZON'),
       store: this.store,
       catalog: this.catalog,
@@ -184,9 +186,12 @@ function check(options: KinesisSourceOptions): void {
 
 function streamOf(options: KinesisSourceOptions): StreamRef {
   const { streamName, streamArn } = options;
-  if (streamName && !streamArn) return { StreamName: streamName };
-  if (streamArn && !streamName) return { StreamARN: streamArn };
-  throw new Error('Kinesis source: give streamName or streamArn, exactly one of them.');
+  if (streamArn) {
+    if (!streamName || nameInArn(streamArn) === streamName) return { StreamARN: streamArn };
+    throw new Error(`Kinesis source: streamName is ${streamName}, but streamArn names ${nameInArn(streamArn)}.`);
+  }
+  if (streamName) return { StreamName: streamName };
+  throw new Error('Kinesis source: neither streamName nor streamArn is given; say which stream to read.');
 }
 
 function nameInArn(arn: string): string {

@@ -11,10 +11,11 @@ export interface TableView {
 /** Versions of the Java client that assign leases from one leader: a worker of our kind must not take any. */
 const REFUSED_VERSIONS = new Set(['CLIENT_VERSION_3X', 'CLIENT_VERSION_3X_WITH_ROLLBACK']);
 
-export function viewTable(items: readonly Item[]): TableView {
+/** @param known a refusal that is known from elsewhere. */
+export function viewTable(items: readonly Item[], known: string | undefined): TableView {
   const leases: Lease[] = [];
   const foreign: { key: string; why: string }[] = [];
-  let refusal: string | undefined;
+  let refusal = known;
   for (const item of items) {
     if (item.leaseKey?.S === MIGRATION_KEY) refusal ??= migrationRefusal(item);
     const parsed = parseItem(item);
