@@ -86,7 +86,8 @@ function fromUrl(reader: Reader): FromUrl {
   const parts = url === undefined ? undefined : decodeParts(url);
   const scheme = url?.protocol ?? '';
   if (parts === undefined || !['postgres:', 'postgresql:'].includes(scheme) || options.size > 0) {
-    reader.problem('DATABASE_URL', URL_FAULT);
+    // Where the password ends is anybody's guess in an address that cannot be read: nothing of it is shown.
+    reader.problem('DATABASE_URL', URL_FAULT, value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1***'));
     return {};
   }
   const host = socket ?? parts.host;

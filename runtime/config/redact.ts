@@ -1,6 +1,6 @@
 /** Takes secrets out of text that people will read: logs, problems, error messages. */
 
-const STRIPE_KEY = /\b(sk|rk|whsec|pk)_(live_|test_)?[A-Za-z0-9_]{3,}/g;
+const STRIPE_KEY = /\b(?:(sk|rk|pk)_(live|test)_|(whsec|sk|rk)_(?=[A-Za-z0-9]{12}))[A-Za-z0-9_]+/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]*(?:@[^\s/@]*)*@/gi;
 const NAMED_PASSWORD =
   /\b(password|passwd|pwd|secret_?access_?key|session_?token)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&}]+)/gi;
@@ -12,7 +12,9 @@ const BEARER = /\b(bearer|basic)\s+[A-Za-z0-9+/._~-]{8,}=*/gi;
  */
 export function redactSecrets(text: string): string {
   return text
-    .replace(STRIPE_KEY, (_all, kind: string, mode: string | undefined) => `${kind}_${mode ?? ''}***`)
+    .replace(STRIPE_KEY, (_all, kind?: string, mode?: string, other?: string) =>
+      kind === undefined ? `${other}_***` : `${kind}_${mode}_***`,
+    )
     .replace(URL_PASSWORD, '$1:***@')
     .replace(NAMED_PASSWORD, '$1$2***')
     .replace(BEARER, '$1 ***');

@@ -15,6 +15,8 @@ export function createLog(options: LogOptions): Log {
     {
       level: options.level,
       timestamp: pino.stdTimeFunctions.isoTime,
+      // The fields are plain values already; pino's own serializer would rename the type of an error.
+      serializers: { err: (err: unknown) => err },
       formatters: { level: (label) => ({ level: label }) },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
