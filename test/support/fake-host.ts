@@ -1,4 +1,4 @@
-/** A Host whose clock moves only when the test says so, and whose random numbers are the same in every run. */
+/** A host whose time moves only when a test moves it. */
 import type { Host } from '../../runtime/host/host';
 
 interface Sleeper {
@@ -6,89 +6,69 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Far in the past, so that nobody mistakes it for the real clock. */
-const EPOCH_MS = Date.UTC(2020, 0, 1);
-
 export class FakeHost implements Host {
-  #elapsed = 0;
-  #seed: number;
-  #ids = 0;
-  #sleepers: Sleeper[] = [];
+  private time = 0;
+  private readonly sleepers = new Set<Sleeper>();
+  private ids = 0;
 
-  constructor(seed = 1) {
-    this.#seed = seed;
-  }
-
-  now(): number {
-    return EPOCH_MS + this.#elapsed;
-  }
-
-  monotonic(): number {
-    return this.#elapsed;
-  }
-
-  /** Numerical Recipes' linear congruential generator: good enough for jitter. */
-  random(): number {
-    this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return this.#seed / 2 ** 32;
-  }
-
-  uuid(): string {
-    return `00000000-0000-4000-8000-${String(++this.#ids).padStart(12, '0')}`;
-  }
+  now = () => 1_700_000_000_000 + this.time;
+  monotonic = () => this.time;
+  random = () => 0.5;
+  uuid = () => `id-${++this.ids}`;
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const done = () => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        signal?.removeEventListener('abort', done);
+      const wake = () => {
+        this.sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', wake);
         resolve();
       };
-      const sleeper: Sleeper = { at: this.#elapsed + Math.max(0, ms), wake: done };
-      this.#sleepers.push(sleeper);
-      signal?.addEventListener('abort', done, { once: true });
+      const sleeper: Sleeper = { at: this.time + Math.max(0, ms), wake };
+      this.sleepers.add(sleeper);
+      signal?.addEventListener('abort', wake, { once: true });
     });
   }
 
-  /** How many sleep now. */
-  get sleeping(): number {
-    return this.#sleepers.length;
-  }
-
-  /** Lets everything run that does not wait for the clock. */
-  async settle(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  /** Moves the clock, waking sleepers at their time and in their order. */
+  /** Moves time on, waking sleepers in order; whatever they set off runs before the next one wakes. */
   async advance(ms: number): Promise<void> {
-    const end = this.#elapsed + ms;
+    const end = this.time + ms;
     await this.settle();
-    while (await this.#wakeNext(end));
-    this.#elapsed = end;
-    await this.settle();
+    while (await this.wakeNext(end));
+    this.time = end;
   }
 
-  /** Moves the clock from sleeper to sleeper until the condition holds; throws after `withinMs` of the fake clock. */
+  /** Moves time on from sleeper to sleeper until the condition holds; throws when it does not within that time. */
   async until(condition: () => boolean, withinMs = 3_600_000): Promise<void> {
-    const end = this.#elapsed + withinMs;
+    const end = this.time + withinMs;
     await this.settle();
     while (!condition()) {
-      if (!(await this.#wakeNext(end))) {
-        throw new Error(`The condition did not hold within ${withinMs} ms of the fake clock: ${condition}`);
+      if (!(await this.wakeNext(end))) {
+        throw new Error(`Nobody sleeps any more within ${withinMs} ms, and it does not hold that ${condition}`);
       }
     }
   }
 
-  async #wakeNext(end: number): Promise<boolean> {
-    const first = this.#sleepers.reduce<Sleeper | undefined>(
-      (earliest, sleeper) => (earliest === undefined || sleeper.at < earliest.at ? sleeper : earliest),
-      undefined,
-    );
-    if (first === undefined || first.at > end) return false;
-    this.#elapsed = Math.max(this.#elapsed, first.at);
-    first.wake();
+  /** Lets everything run that does not wait for time. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The event loop stands still: time passes, and nobody wakes until `advance`. */
+  stall(ms: number): void {
+    this.time += ms;
+  }
+
+  /** How many sleep now. */
+  get sleeping(): number {
+    return this.sleepers.size;
+  }
+
+  private async wakeNext(end: number): Promise<boolean> {
+    const next = [...this.sleepers].filter((sleeper) => sleeper.at <= end).sort((a, b) => a.at - b.at)[0];
+    if (!next) return false;
+    this.time = Math.max(this.time, next.at);
+    next.wake();
     await this.settle();
     return true;
   }
