@@ -49,6 +49,7 @@ export interface PaymentIntent extends StripeObject {
   metadata: Record<string, string>;
   next_action: Record<string, unknown> | null;
   payment_method: string | null;
+  /** What may be used: in answers only; requests say `allowed_payment_method_types`. */
   readonly payment_method_types: string[];
   status: Status;
 }
@@ -116,6 +117,7 @@ export function newPaymentIntent(
     | 'payment_method'
     | 'payment_method_types'
   > & {
+    allowed_payment_method_types: string[] | null;
     capture_method: string;
     confirmation_method: string;
     setup_future_usage: string | null;
@@ -190,7 +192,7 @@ export function newCharge(
     paid: isPaid || outcome.status === 'pending',
     payment_intent: intent.id,
     payment_method: method.id,
-    payment_method_details: { type: method.type, [method.type]: {} },
+    payment_method_details: chargedDetails(method),
     receipt_email: null,
     receipt_number: null,
     receipt_url: null,
@@ -205,6 +207,18 @@ export function newCharge(
     transfer_group: null,
   };
 }
+
+/** What a charge repeats of its payment method. */
+function chargedDetails(method: PaymentMethod) {
+  const source = (method[method.type] ?? {}) as Record<string, unknown>;
+  const names = method.type === 'card' ? CARD_FIELDS : BANK_FIELDS;
+  const details = Object.fromEntries(names.map((name) => [name, source[name] ?? null]));
+  const network = method.type === 'card' ? { network: source.brand } : {};
+  return { type: method.type, [method.type]: { ...details, ...network } };
+}
+
+const CARD_FIELDS = ['brand', 'checks', 'country', 'exp_month', 'exp_year', 'fingerprint', 'funding', 'last4'];
+const BANK_FIELDS = ['account_holder_type', 'account_type', 'bank_name', 'fingerprint', 'last4', 'routing_number'];
 
 function chargeOutcome(outcome: { status: Charge['status']; failure?: PaymentError; isBlocked?: boolean }) {
   const hasFailed = outcome.status === 'failed';
@@ -232,7 +246,6 @@ export function newCustomer(birth: Birth): Customer {
     default_source: null,
     delinquent: false,
     description: null,
-    discount: null,
     email: null,
     invoice_prefix: birth.id.slice(-8).toUpperCase(),
     invoice_settings: {

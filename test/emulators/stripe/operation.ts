@@ -13,7 +13,7 @@ export interface Operation {
   /** Writers of an existing object run one at a time. */
   readonly locks?: boolean;
   /** Refusals that depend on the parameters alone: 400, not kept by an idempotency key. */
-  check?(call: Pick<Call, 'params'>): void;
+  check?(call: Pick<Call, 'params'> & { readonly apiVersion: string }): void;
   /** Does the work, answers the object. Throws StripeError. */
   execute(call: Call): object;
 }

@@ -39,10 +39,7 @@ function checkFields(tree: FormTree, specs: ParamSpecs, prefix: string): void {
         ? specs[`${name}!`]
         : undefined;
     if (spec === undefined) {
-      throw invalidRequest(`Received unknown parameter: ${nameOf(name)}`, {
-        code: 'parameter_unknown',
-        param: nameOf(name),
-      });
+      throw unknownParam(nameOf(name));
     }
     checkValue(value, spec, nameOf(name));
   }
@@ -54,6 +51,10 @@ function checkFields(tree: FormTree, specs: ParamSpecs, prefix: string): void {
       param: nameOf(plain),
     });
   }
+}
+
+export function unknownParam(name: string) {
+  return invalidRequest(`Received unknown parameter: ${name}`, { code: 'parameter_unknown', param: name });
 }
 
 function checkValue(value: FormValue, spec: ParamSpec, name: string): void {

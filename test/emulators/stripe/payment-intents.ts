@@ -18,6 +18,7 @@ import {
   type ParamSpecs,
   type Params,
   text,
+  unknownParam,
 } from './params';
 import { type Call, randomText, type World } from './world';
 
@@ -27,6 +28,7 @@ const CREATE: ParamSpecs = {
   ...EXPAND,
   'amount!': integer,
   'currency!': text(3),
+  allowed_payment_method_types: list(text()),
   automatic_payment_methods: object({ 'enabled!': flag, allow_redirects: choice('always', 'never') }),
   capture_method: choice('automatic', 'automatic_async'),
   confirm: flag,
@@ -71,7 +73,12 @@ const UPDATE: ParamSpecs = {
 /** Parameters that Stripe takes on create only together with `confirm`. */
 const ONLY_WITH_CONFIRM = ['error_on_requires_action', 'off_session', 'return_url', 'use_stripe_sdk'];
 
-function checkCreate({ params }: Pick<Call, 'params'>): void {
+/** From this release on (2026-10-28.endive is one) requests no longer have `payment_method_types`. */
+const WITHOUT_METHOD_TYPES = '2026-09';
+
+function checkCreate({ params, apiVersion }: Parameters<NonNullable<Operation['check']>>[0]): void {
+  if (params.has('payment_method_types') && apiVersion >= WITHOUT_METHOD_TYPES)
+    throw unknownParam('payment_method_types');
   const currency = (params.text('currency') ?? '').toLowerCase();
   checkCurrency(currency);
   checkAmount(params.integer('amount') ?? 0, currency);
@@ -95,7 +102,9 @@ function checkCreate({ params }: Pick<Call, 'params'>): void {
 function create({ world, params, cause }: Call): PaymentIntent {
   const customer = params.text('customer');
   if (customer !== undefined) world.customer(customer, 'customer', false);
-  const types = params.list('payment_method_types');
+  const types = params.list(
+    params.has('payment_method_types') ? 'payment_method_types' : 'allowed_payment_method_types',
+  );
   const automatic = params.child('automatic_payment_methods');
   const isAutomatic = types.length === 0 && (!params.has('automatic_payment_methods') || automatic.flag('enabled'));
   const allowed = types.length > 0 ? types : isAutomatic ? ['card', 'us_bank_account'] : ['card'];
@@ -103,6 +112,7 @@ function create({ world, params, cause }: Call): PaymentIntent {
   const intent = newPaymentIntent(
     { ...world.birth('pi'), secret: randomText(25) },
     {
+      allowed_payment_method_types: params.has('allowed_payment_method_types') ? types : null,
       amount: params.integer('amount') ?? 0,
       automatic_payment_methods: isAutomatic
         ? { enabled: true, allow_redirects: automatic.text('allow_redirects') ?? 'always' }

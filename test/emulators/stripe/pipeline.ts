@@ -65,6 +65,7 @@ class Exchange {
   readonly #route: Route | undefined;
   readonly #info: FaultInfo;
   readonly #key: string | undefined;
+  readonly #apiVersion: string;
   #claim: KeyClaim | undefined;
   #isReplay = false;
   #isExecuted = false;
@@ -80,6 +81,7 @@ class Exchange {
     this.#requestId = parts.newRequestId();
     this.#route = parts.route(request.method, request.path);
     this.#key = request.method === 'POST' ? request.header('idempotency-key') || undefined : undefined;
+    this.#apiVersion = request.header('stripe-version') ?? API_VERSION;
     this.#info = {
       operation: this.#route?.operation.name ?? 'unknown',
       method: request.method,
@@ -160,7 +162,7 @@ class Exchange {
 
   #validate(operation: Operation, tree: FormTree): Params {
     const params = validateParams(tree, operation.params);
-    operation.check?.({ params });
+    operation.check?.({ params, apiVersion: this.#apiVersion });
     return params;
   }
 
@@ -238,7 +240,7 @@ class Exchange {
       headers: {
         'content-type': 'application/json',
         'request-id': this.#requestId,
-        'stripe-version': this.request.header('stripe-version') ?? API_VERSION,
+        'stripe-version': this.#apiVersion,
         ...keyed,
         ...reply.headers,
       },

@@ -1,0 +1,2 @@
+export { objectViolations, requestViolations, responseViolations } from './conformity';
+export { OPENAPI } from './schemas';
