@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { METRICS } from '../../../runtime/contract';
+import { createMetrics, writeMetricsLines } from '../../../runtime/host';
+import { FakeHost } from '../../support/fake-host';
+
+describe('metrics', () => {
+  test('every one of the contract is there from the start, with those of the process', async () => {
+    const text = await createMetrics().text();
+    for (const { prom } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${prom} `);
+    expect(text).toContain('process_resident_memory_bytes');
+    expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
+  });
+
+  test('are counted by label, and gauges keep the last value', async () => {
+    const metrics = createMetrics();
+    metrics.count('charges', { status: 'charged' });
+    metrics.count('charges', { status: 'charged' }, 2);
+    metrics.count('charges', { status: 'card_declined' });
+    metrics.gauge('leasesHeld', 4);
+    metrics.gauge('leasesHeld', 3);
+    const text = await metrics.text();
+    expect(text).toContain('chargeonce_charges_total{status="charged"} 3');
+    expect(text).toContain('chargeonce_charges_total{status="card_declined"} 1');
+    expect(text).toContain('chargeonce_leases_held 3');
+  });
+
+  test('a label that the contract does not know never throws in the middle of a charge', async () => {
+    const metrics = createMetrics();
+    metrics.count('conflicts', { customer: 'c1' });
+    metrics.count('charges', {});
+    const text = await metrics.text();
+    expect(text).toContain('chargeonce_conflicts_total 1');
+    expect(text).not.toContain('c1');
+  });
+
+  test('a gauge is not counted and a counter not set', () => {
+    const metrics = createMetrics();
+    expect(() => metrics.count('leasesHeld')).toThrow('leasesHeld is a gauge');
+    expect(() => metrics.gauge('charges', 1)).toThrow('charges is a counter');
+  });
+
+  test('two sets do not share a registry', async () => {
+    const [one, other] = [createMetrics(), createMetrics()];
+    one.count('conflicts');
+    expect(await other.text()).toContain('chargeonce_conflicts_total 0');
+  });
+});
+
+describe('metrics as lines', () => {
+  async function lines(format: 'emf' | 'json') {
+    const host = new FakeHost();
+    const metrics = createMetrics();
+    const written: string[] = [];
+    const controller = new AbortController();
+    const options = {
+      format,
+      namespace: 'billing',
+      service: 'usage',
+      metrics,
+      host,
+      write: (line: string) => written.push(line),
+    };
+    const running = writeMetricsLines(options, controller.signal);
+    metrics.count('charges', { status: 'charged' }, 2);
+    metrics.count('charges', { status: 'rejected' });
+    metrics.gauge('leasesHeld', 5);
+    await host.advance(60_000);
+    metrics.count('charges', { status: 'charged' });
+    controller.abort();
+    await running;
+    return written.map((line) => JSON.parse(line));
+  }
+
+  test('EMF names each metric with its namespace, one dimension and its value since the last line', async () => {
+    const [first, last, ...rest] = await lines('emf');
+    expect(rest).toEqual([]);
+    const { Namespace, Dimensions, Metrics } = first._aws.CloudWatchMetrics[0];
+    expect({ Namespace, Dimensions, Service: first.Service }).toEqual({
+      Namespace: 'billing',
+      Dimensions: [['Service']],
+      Service: 'usage',
+    });
+    expect(Metrics.map(({ Name }: { Name: string }) => Name)).toEqual(Object.values(METRICS).map(({ emf }) => emf));
+    for (const { Name } of Metrics) expect(first[Name]).toBeTypeOf('number');
+    expect(first).toMatchObject({ Charges: 3, LeasesHeld: 5, Conflicts: 0 });
+    // The last line, written at the end, has only what came since; a gauge stands as it is.
+    expect(last).toMatchObject({ Charges: 1, LeasesHeld: 5 });
+  });
+
+  test('JSON has the same figures', async () => {
+    const [first] = await lines('json');
+    expect(first).toMatchObject({ metrics: 'billing', service: 'usage', Charges: 3, LeasesHeld: 5 });
+    expect(first).not.toHaveProperty('_aws');
+  });
+});
