@@ -1,7 +1,7 @@
 /** Claiming: what is asked of claim_batch, and what its answers mean. */
 
 import type { RowStatus } from '../contract';
-import type { ChargeRow, ClaimAnswer, ClaimRequest, LookAnswer } from '../processor/ports';
+import type { ClaimAnswer, ClaimRequest, LookAnswer } from '../processor/ports';
 import { chargeRow, identityKey, type RecordRow } from './rows';
 
 /** Whether a spend cap is enforced, and the limit of a period that has no row yet, in minor units by currency. */
@@ -91,10 +91,4 @@ export function withoutRepeats(requests: readonly ClaimRequest[]): {
       return repeated.map((again) => (again ? { outcome: 'duplicate' } : given[next++]!));
     },
   };
-}
-
-/** Rows that a statement returned with the position of their input, by input. */
-export function rowsByInput(rows: readonly (RecordRow & { ord: number })[], inputs: number): (ChargeRow | undefined)[] {
-  const found = new Map(rows.map((row) => [row.ord, chargeRow(row)]));
-  return Array.from({ length: inputs }, (_, index) => found.get(index + 1));
 }

@@ -1,7 +1,7 @@
 /** Writing dead letters: whatever arrived, the write must not fail because of it. */
 import { createHash } from 'node:crypto';
 import type { DeadLetter } from '../processor/ports';
-import { withoutNul } from './rows';
+import { wholeText } from './rows';
 
 const MOST_ROWS = 500;
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -28,15 +28,15 @@ export function deadLetterColumns(letters: readonly DeadLetter[]): unknown[] {
   return [
     letters.map((letter) => keyText(letter.source)),
     letters.map((letter) => keyText(letter.sourcePosition)),
-    letters.map((letter) => withoutNul(letter.partitionKey)),
+    letters.map((letter) => wholeText(letter.partitionKey)),
     letters.map((letter) => Buffer.from(letter.body.buffer, letter.body.byteOffset, letter.body.byteLength)),
-    letters.map((letter) => withoutNul(letter.reason)),
+    letters.map((letter) => wholeText(letter.reason)),
   ];
 }
 
 /** A text too long for an index entry keeps its start and gets a digest, so that two positions never become one. */
 function keyText(text: string): string {
-  const clean = withoutNul(text);
+  const clean = wholeText(text);
   if (Buffer.byteLength(clean) <= LONGEST_KEY) return clean;
   return `${clean.slice(0, 64)}…sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

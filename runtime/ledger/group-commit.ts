@@ -13,7 +13,7 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly identity: (item: Item) => string;
   /** Most items of one statement, unless one call brings more. Default: 500. */
   readonly maxBatch?: number;
-  /** Longest wait for company under load, in milliseconds. Default: 25. */
+  /** Longest wait for company under load, in milliseconds. Default: 40. */
   readonly maxLingerMs?: number;
 }
 
@@ -28,8 +28,10 @@ interface Call<Item, Answer> {
 const RATE_WINDOW_MS = 250;
 /** Arrivals that are expected during the longest wait before it is worth waiting. */
 const WORTH_WAITING_FOR = 2;
+/** Calls that are enough to be sent without waiting for more. */
+const ENOUGH = 32;
 /** No arrival for this long ends the wait: the burst is over. */
-const QUIET_MS = 4;
+const QUIET_MS = 8;
 
 export class GroupCommit<Item, Answer> {
   private queue: Call<Item, Answer>[] = [];
@@ -38,6 +40,11 @@ export class GroupCommit<Item, Answer> {
   /** Arrivals of the last RATE_WINDOW_MS, fading. */
   private recent = 0;
   private recentAt = 0;
+  /** Ends a wait. */
+  private wake: AbortController | undefined;
+  /** Waits in a row that brought no company, and how many of the next ones are left out: a lone caller is not slowed. */
+  private lonely = 0;
+  private skips = 0;
 
   constructor(private readonly options: GroupCommitOptions<Item, Answer>) {}
 
@@ -48,6 +55,7 @@ export class GroupCommit<Item, Answer> {
     return new Promise((resolve, reject) => {
       const identities = new Set(items.map(this.options.identity));
       this.queue.push({ items, identities, resolve, reject });
+      if (this.queue.length >= ENOUGH) this.wake?.abort();
       if (!this.running) {
         this.running = true;
         void this.drain();
@@ -73,15 +81,24 @@ export class GroupCommit<Item, Answer> {
   }
 
   private async linger(): Promise<void> {
-    const { host, maxBatch = 500, maxLingerMs = 25 } = this.options;
+    const { host, maxLingerMs = 40 } = this.options;
     this.recent = this.fade();
     if ((this.recent / RATE_WINDOW_MS) * maxLingerMs < WORTH_WAITING_FOR) return;
-    const started = host.monotonic();
-    while (this.queue.length < maxBatch && host.monotonic() - started < maxLingerMs) {
-      const before = this.arrivals;
-      await host.sleep(QUIET_MS);
-      if (this.arrivals === before) return;
+    if (this.skips > 0) {
+      this.skips -= 1;
+      return;
     }
+    const started = host.monotonic();
+    const first = this.arrivals;
+    for (let before = -1; before !== this.arrivals && this.queue.length < ENOUGH; ) {
+      if (host.monotonic() - started >= maxLingerMs) break;
+      before = this.arrivals;
+      this.wake = new AbortController();
+      await host.sleep(QUIET_MS, this.wake.signal);
+      this.wake = undefined;
+    }
+    this.lonely = this.arrivals === first ? Math.min(this.lonely + 1, 4) : 0;
+    this.skips = 2 ** this.lonely - 1;
   }
 
   /** As many calls as fit, in order of arrival; a call that touches an identity of an earlier one waits. */

@@ -21,9 +21,9 @@ import {
 } from './claims';
 import { deadLetterBatches, deadLetterColumns } from './dead-letters';
 import { GroupCommit } from './group-commit';
-import { chargeRow, chunks, identityKey, type RecordRow, withoutNul } from './rows';
+import { chargeRow, chunks, identityKey, type RecordRow } from './rows';
 import { type StatementOptions, Statements } from './statements';
-import { confirmedWrites, rowWrites, type Write } from './writes';
+import { RowWrites, settlementOperation } from './writes';
 
 export interface LedgerOptions extends StatementOptions {
   /** Who claims, for people; a claim is told apart from others by a token of its own. */
@@ -71,13 +71,7 @@ const CLAIM_BATCH = 500;
 
 class PostgresLedger implements Ledger {
   private readonly claims: GroupCommit<ClaimRequest, ClaimAnswer>;
-  private readonly freezes: GroupCommit<Write, boolean>;
-  private readonly saves: GroupCommit<Write, boolean>;
-  private readonly gates: GroupCommit<Write, boolean>;
-  private readonly settlements: GroupCommit<Write, boolean>;
-  private readonly releases: GroupCommit<Write, boolean>;
-  private readonly drops: GroupCommit<Write, ChargeRow | undefined>;
-  private readonly attempts: GroupCommit<Write, ChargeRow | undefined>;
+  private readonly writes: RowWrites;
 
   constructor(
     private readonly options: LedgerOptions,
@@ -90,13 +84,7 @@ class PostgresLedger implements Ledger {
       identity: (request) => identityKey(request.event),
       maxBatch: CLAIM_BATCH,
     });
-    this.freezes = confirmedWrites(statements, host, 'freezePaymentMethod');
-    this.saves = confirmedWrites(statements, host, 'saveIntent');
-    this.gates = confirmedWrites(statements, host, 'gate');
-    this.settlements = confirmedWrites(statements, host, 'settle');
-    this.releases = confirmedWrites(statements, host, 'release');
-    this.drops = rowWrites(statements, host, 'dropIntent');
-    this.attempts = rowWrites(statements, host, 'nextAttempt');
+    this.writes = new RowWrites(statements, host);
   }
 
   async look(events: readonly BillingEvent[]): Promise<LookAnswer[]> {
@@ -143,40 +131,32 @@ class PostgresLedger implements Ledger {
     return (await this.statements.run<RecordRow>('claimDue', values)).map(chargeRow);
   }
 
-  freezePaymentMethod(row: ChargeRow, paymentMethod: string): Promise<boolean> {
-    return one(this.freezes, row, [paymentMethod]);
+  async freezePaymentMethod(row: ChargeRow, paymentMethod: string): Promise<boolean> {
+    return (await this.writes.write(row, { op: 'freeze_payment_method', payment_method: paymentMethod })).done;
   }
 
-  saveIntent(row: ChargeRow, paymentIntentId: string): Promise<boolean> {
-    return one(this.saves, row, [paymentIntentId]);
+  async saveIntent(row: ChargeRow, paymentIntentId: string): Promise<boolean> {
+    return (await this.writes.write(row, { op: 'save_intent', payment_intent_id: paymentIntentId })).done;
   }
 
-  gate(row: ChargeRow): Promise<boolean> {
-    return one(this.gates, row, [row.paymentIntentId]);
+  async gate(row: ChargeRow): Promise<boolean> {
+    return (await this.writes.write(row, { op: 'gate' })).done;
   }
 
-  settle(row: ChargeRow, settlement: Settlement): Promise<boolean> {
-    const { status, chargeId, error, declineCode, closed } = settlement;
-    return one(this.settlements, row, [
-      row.paymentIntentId,
-      status,
-      chargeId ?? null,
-      error === undefined ? null : withoutNul(error),
-      declineCode === undefined ? null : withoutNul(declineCode),
-      closed ?? false,
-    ]);
+  async settle(row: ChargeRow, settlement: Settlement): Promise<boolean> {
+    return (await this.writes.write(row, settlementOperation(settlement))).done;
   }
 
-  dropIntent(row: ChargeRow, newIdempotencyKey: string): Promise<ChargeRow | undefined> {
-    return one(this.drops, row, [row.paymentIntentId, newIdempotencyKey]);
+  async dropIntent(row: ChargeRow, newIdempotencyKey: string): Promise<ChargeRow | undefined> {
+    return (await this.writes.write(row, { op: 'drop_intent', idempotency_key: newIdempotencyKey })).row;
   }
 
-  nextAttempt(row: ChargeRow, newIdempotencyKey?: string): Promise<ChargeRow | undefined> {
-    return one(this.attempts, row, [row.paymentIntentId, newIdempotencyKey ?? null]);
+  async nextAttempt(row: ChargeRow, newIdempotencyKey?: string): Promise<ChargeRow | undefined> {
+    return (await this.writes.write(row, { op: 'next_attempt', idempotency_key: newIdempotencyKey ?? null })).row;
   }
 
   async release(row: ChargeRow): Promise<void> {
-    await one(this.releases, row, []);
+    await this.writes.write(row, { op: 'release' });
   }
 
   /** The claim settles an amount of zero on the spot. */
@@ -211,9 +191,4 @@ class PostgresLedger implements Ledger {
   close(): Promise<void> {
     return this.statements.close();
   }
-}
-
-async function one<Answer>(writes: GroupCommit<Write, Answer>, row: ChargeRow, values: unknown[]): Promise<Answer> {
-  const [answer] = await writes.submit([{ row, values }]);
-  return answer as Answer;
 }

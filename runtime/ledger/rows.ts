@@ -46,9 +46,9 @@ export function identityKey(of: { readonly customerId: string; readonly billingP
   return JSON.stringify([of.customerId, of.billingPeriod]);
 }
 
-/** PostgreSQL's text holds no NUL. Words for people lose theirs rather than fail the write that carries them. */
-export function withoutNul(text: string): string {
-  return text.replaceAll('\0', '\uFFFD');
+/** PostgreSQL's text holds neither NUL nor lone surrogates: words for people lose theirs rather than fail their write. */
+export function wholeText(text: string): string {
+  return Buffer.from(text).toString().replaceAll('\0', '\uFFFD');
 }
 
 export function chunks<T>(items: readonly T[], size: number): T[][] {

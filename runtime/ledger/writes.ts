@@ -1,58 +1,84 @@
-/** Writes of one row each; calls that arrive together share a statement. */
+/** Writes of one row each. Whatever they do, those that arrive together share a statement. */
 import type { Host } from '../host/host';
-import type { ChargeRow } from '../processor/ports';
-import { rowsByInput } from './claims';
+import type { ChargeRow, Settlement } from '../processor/ports';
 import { GroupCommit } from './group-commit';
-import { identityKey, type RecordRow } from './rows';
-import type { QueryName, Statements } from './statements';
+import { chargeRow, identityKey, type RecordRow, wholeText } from './rows';
+import type { Statements } from './statements';
 
-export interface Write {
+/** What a write does and needs, besides the row's identity, fence, attempt and intent. */
+export type Operation =
+  | { readonly op: 'freeze_payment_method'; readonly payment_method: string }
+  | { readonly op: 'save_intent'; readonly payment_intent_id: string }
+  | { readonly op: 'gate' }
+  | { readonly op: 'release' }
+  | { readonly op: 'drop_intent'; readonly idempotency_key: string }
+  | { readonly op: 'next_attempt'; readonly idempotency_key: string | null }
+  | {
+      readonly op: 'settle';
+      readonly status: Settlement['status'];
+      readonly charge_id: string | null;
+      readonly error: string | null;
+      readonly decline_code: string | null;
+      readonly closed: boolean;
+    };
+
+/** Whether the row was as expected, and the row as it is then after a dropped intent or another attempt. */
+export interface Written {
+  readonly done: boolean;
+  readonly row?: ChargeRow;
+}
+
+interface Write {
   readonly row: ChargeRow;
-  /** Values of the statement's columns after customer, period, fence and attempt. */
-  readonly values: readonly unknown[];
+  readonly operation: Operation;
 }
 
-/** Statements whose arrays are customer, period, fence, attempt and then the write's own values. */
-type WriteName = Extract<
-  QueryName,
-  'freezePaymentMethod' | 'saveIntent' | 'gate' | 'settle' | 'dropIntent' | 'nextAttempt' | 'release'
->;
+export class RowWrites {
+  private readonly writes: GroupCommit<Write, Written>;
 
-function columns(writes: readonly Write[]): unknown[] {
-  const own = writes[0]?.values ?? [];
-  return [
-    writes.map(({ row }) => row.customerId),
-    writes.map(({ row }) => row.billingPeriod),
-    writes.map(({ row }) => String(row.fence)),
-    writes.map(({ row }) => row.attempt),
-    ...own.map((_, index) => writes.map(({ values }) => values[index] ?? null)),
-  ];
+  constructor(
+    private readonly statements: Statements,
+    host: Host,
+  ) {
+    this.writes = new GroupCommit({
+      host,
+      identity: ({ row }) => identityKey(row),
+      run: (writes) => this.send(writes),
+    });
+  }
+
+  async write(row: ChargeRow, operation: Operation): Promise<Written> {
+    const [written] = await this.writes.submit([{ row, operation }]);
+    return written ?? { done: false };
+  }
+
+  private async send(writes: readonly Write[]): Promise<Written[]> {
+    const input = writes.map(({ row, operation }, index) => ({
+      ord: index,
+      customer_id: row.customerId,
+      billing_period: row.billingPeriod,
+      fence: String(row.fence),
+      attempt: row.attempt,
+      payment_intent_id: row.paymentIntentId,
+      ...operation,
+    }));
+    const rows = await this.statements.run<{ ord: number; record: RecordRow | null }>('write', [JSON.stringify(input)]);
+    const answers = new Map(rows.map((row) => [row.ord, row.record]));
+    return writes.map((_, index) => {
+      const record = answers.get(index);
+      return { done: record !== undefined, ...(record ? { row: chargeRow(record) } : {}) };
+    });
+  }
 }
 
-/** Answers for each write whether the row was there as it was expected. */
-export function confirmedWrites(statements: Statements, host: Host, name: WriteName): GroupCommit<Write, boolean> {
-  return new GroupCommit({
-    host,
-    identity: ({ row }) => identityKey(row),
-    async run(writes) {
-      const rows = await statements.run<{ ord: number }>(name, columns(writes));
-      const done = new Set(rows.map((row) => row.ord));
-      return writes.map((_, index) => done.has(index + 1));
-    },
-  });
-}
-
-/** Answers for each write the row as it is then, or nothing when it was not as expected. */
-export function rowWrites(
-  statements: Statements,
-  host: Host,
-  name: WriteName,
-): GroupCommit<Write, ChargeRow | undefined> {
-  return new GroupCommit({
-    host,
-    identity: ({ row }) => identityKey(row),
-    async run(writes) {
-      return rowsByInput(await statements.run<RecordRow & { ord: number }>(name, columns(writes)), writes.length);
-    },
-  });
+export function settlementOperation(settlement: Settlement): Operation {
+  const { status, chargeId, error, declineCode, closed } = settlement;
+  return {
+    op: 'settle',
+    status,
+    charge_id: chargeId ?? null,
+    error: error === undefined ? null : wholeText(error),
+    decline_code: declineCode === undefined ? null : wholeText(declineCode),
+    closed: closed ?? false,
+  };
 }

@@ -2,7 +2,6 @@
  * One PostgreSQL server for a suite, with a migrated database that tests copy. CHARGEONCE_TEST_PG names a server to use
  * instead, by the url of its superuser.
  */
-import type { TestProject } from 'vitest/node' with { 'resolution-mode': 'import' };
 import { migrate } from '../../runtime/ledger';
 import { startPostgres } from '../emulators/postgres';
 import { createDatabase, databaseUrl, dropDatabase } from './ledger-database';
@@ -16,7 +15,13 @@ declare module 'vitest' {
   }
 }
 
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+/** The part of vitest's project that is used; its own type cannot be imported by both the compiler and the linter. */
+interface SuiteProject {
+  readonly name: string;
+  provide(key: 'postgresUrl' | 'postgresTemplate', value: string): void;
+}
+
+export default async function setUp(project: SuiteProject): Promise<() => Promise<void>> {
   const given = process.env.CHARGEONCE_TEST_PG;
   const server = given ? undefined : await startPostgres();
   const serverUrl = given ?? server?.url('postgres') ?? '';

@@ -242,6 +242,151 @@ BEGIN
   JOIN billing_records b USING (customer_id, billing_period)
   ORDER BY i.ord;
 END $$` },
+  { version: 11, name: 'create_freeze_payment_methods', sql: `-- R15: fenced, and only once; the same method again is a success.
+CREATE FUNCTION freeze_payment_methods(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b SET payment_method = i.payment_method, updated_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+    attempt integer, payment_method text)
+  WHERE i.op = 'freeze_payment_method' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending'
+    AND (b.payment_method IS NULL OR b.payment_method = i.payment_method)
+  RETURNING i.ord
+$$` },
+  { version: 12, name: 'create_save_intents', sql: `-- R3, R4: fenced, held, and insert-once; the same intent again (its answer was lost) is a success.
+CREATE FUNCTION save_intents(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b SET payment_intent_id = i.payment_intent_id, updated_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+    attempt integer, payment_intent_id text)
+  WHERE i.op = 'save_intent' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending' AND b.reserved
+    AND (b.payment_intent_id IS NULL OR b.payment_intent_id = i.payment_intent_id)
+  RETURNING i.ord
+$$` },
+  { version: 13, name: 'create_open_gates', sql: `-- R12: the last write before a confirm. The first time stands: it belongs to the intent, not to the attempt.
+CREATE FUNCTION open_gates(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b SET confirm_started_at = coalesce(b.confirm_started_at, now()), updated_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+    attempt integer, payment_intent_id text)
+  WHERE i.op = 'gate' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence AND b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
+    AND b.status = 'pending' AND b.reserved
+  RETURNING i.ord
+$$` },
+  { version: 14, name: 'create_drop_intents', sql: `-- R6: the intent was seen canceled. Clears it, raises the attempt and sets the key of the next create; hold and claim
+-- stay. A repeat after a lost answer finds the row as this call left it.
+CREATE FUNCTION drop_intents(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b
+  SET payment_intent_id = NULL, confirm_started_at = NULL, status = 'pending', settled_at = NULL,
+    attempt = i.attempt + 1, idempotency_key = i.idempotency_key,
+    claim_expires_at = coalesce(b.claim_expires_at, now()), updated_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+    attempt integer, payment_intent_id text, idempotency_key text)
+  WHERE i.op = 'drop_intent' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence
+    AND ((b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
+        AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected'))
+      OR (b.attempt = i.attempt + 1 AND b.payment_intent_id IS NULL AND b.idempotency_key = i.idempotency_key
+        AND b.status = 'pending'))
+  RETURNING i.ord
+$$` },
+  { version: 15, name: 'create_next_attempts', sql: `-- R7: attempt n+1 on the same intent, or with a new create key while there is no intent. confirm_started_at stays: it
+-- belongs to the intent. A repeat after a lost answer finds the row as this call left it.
+CREATE FUNCTION next_attempts(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b
+  SET attempt = i.attempt + 1, idempotency_key = coalesce(i.idempotency_key, b.idempotency_key), updated_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+    attempt integer, payment_intent_id text, idempotency_key text)
+  WHERE i.op = 'next_attempt' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence AND b.status = 'pending' AND b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
+    AND (i.idempotency_key IS NULL OR b.payment_intent_id IS NULL)
+    AND (b.attempt = i.attempt
+      OR (b.attempt = i.attempt + 1 AND b.idempotency_key = coalesce(i.idempotency_key, b.idempotency_key)))
+  RETURNING i.ord
+$$` },
+  { version: 16, name: 'create_release_claims', sql: `-- Lets a claim expire now. Fenced, so that nobody else's claim is given away.
+CREATE FUNCTION release_claims(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  UPDATE billing_records b SET claim_expires_at = now()
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint)
+  WHERE i.op = 'release' AND b.customer_id = i.customer_id AND b.billing_period = i.billing_period
+    AND b.fence = i.fence AND b.status = 'pending' AND b.claim_expires_at > now()
+  RETURNING i.ord
+$$` },
+  { version: 17, name: 'create_settle_rows', sql: `-- Writes outcomes and moves their holds. The only function that ends a row:
+--   pending, processing, action_required, card_declined, rejected -> processing, action_required, card_declined, rejected
+--   anything but zero_amount -> charged
+-- R13: charged at any fence, if the intent is the row's. R11: everything else needs fence, attempt and intent. R8:
+-- charged and zero_amount are never overwritten. R9: a hold becomes spend when charged, and is freed only by a rejection
+-- before there was an intent. R10: the hold flips with the cap, so a repeated settlement moves nothing twice.
+-- The caps are locked after the records, in order.
+CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
+  WITH allowed AS (
+    SELECT i.*, b.reserved AS held
+    FROM jsonb_to_recordset(p_writes) AS i(ord integer, op text, customer_id text, billing_period text, fence bigint,
+      attempt integer, payment_intent_id text, status text, charge_id text, error text, decline_code text,
+      closed boolean)
+    JOIN billing_records b USING (customer_id, billing_period)
+    WHERE i.op = 'settle' AND b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
+      AND ((i.status = 'charged' AND i.payment_intent_id IS NOT NULL AND b.status <> 'zero_amount')
+        OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
+          AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
+  ), written AS (
+    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id), error = a.error,
+      decline_code = a.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
+      reserved = b.reserved AND a.status <> 'charged' AND NOT (a.status = 'rejected' AND b.payment_intent_id IS NULL),
+      settled_at = CASE
+        WHEN a.status = 'charged' OR (a.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()
+        WHEN a.closed AND a.status IN ('card_declined', 'rejected') THEN now()
+      END
+    FROM allowed a
+    WHERE b.customer_id = a.customer_id AND b.billing_period = a.billing_period
+      AND b.status NOT IN ('charged', 'zero_amount')
+    RETURNING b.billing_period, b.currency, b.status, b.amount_cents, a.held AND NOT b.reserved AS freed
+  ), moved AS (
+    SELECT billing_period, currency, coalesce(sum(amount_cents) FILTER (WHERE freed), 0) AS freed,
+      coalesce(sum(amount_cents) FILTER (WHERE status = 'charged'), 0) AS spent
+    FROM written GROUP BY billing_period, currency
+  ), caps AS MATERIALIZED (
+    SELECT s.billing_period, s.currency, m.freed, m.spent
+    FROM spend_caps s JOIN moved m USING (billing_period, currency)
+    WHERE m.freed > 0 OR m.spent > 0
+    ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C" FOR UPDATE OF s
+  ), counted AS (
+    UPDATE spend_caps s SET reserved_cents = s.reserved_cents - c.freed, spent_cents = s.spent_cents + c.spent,
+      updated_at = now()
+    FROM caps c WHERE s.billing_period = c.billing_period AND s.currency = c.currency
+  )
+  SELECT ord FROM allowed
+$$` },
+  { version: 18, name: 'create_write_batch', sql: `-- Writes of one row each, of any kind, in one round trip: at most one for a row. First all rows are locked in order;
+-- each function then takes a new snapshot, so it sees them as they are and waits for nobody but the caps.
+-- Answers the input of each write whose row was as expected, with the row as it is then where the writer goes on with it.
+CREATE FUNCTION write_batch(p_writes jsonb) RETURNS TABLE (ord integer, record jsonb) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+DECLARE
+  moved integer[];
+BEGIN
+  PERFORM FROM billing_records b
+  JOIN jsonb_to_recordset(p_writes) AS i(customer_id text, billing_period text) USING (customer_id, billing_period)
+  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C"
+  FOR UPDATE OF b;
+
+  RETURN QUERY SELECT freeze_payment_methods(p_writes), NULL::jsonb;
+  RETURN QUERY SELECT save_intents(p_writes), NULL::jsonb;
+  RETURN QUERY SELECT open_gates(p_writes), NULL::jsonb;
+  RETURN QUERY SELECT release_claims(p_writes), NULL::jsonb;
+  moved := ARRAY(SELECT drop_intents(p_writes) UNION ALL SELECT next_attempts(p_writes));
+  RETURN QUERY
+  SELECT i.ord, jsonb_build_object('customer_id', b.customer_id, 'billing_period', b.billing_period,
+    'stripe_customer_id', b.stripe_customer_id, 'payment_method', b.payment_method,
+    'amount_cents', b.amount_cents::text, 'currency', b.currency, 'description', b.description,
+    'metadata', b.metadata, 'status', b.status, 'idempotency_key', b.idempotency_key, 'attempt', b.attempt,
+    'payment_intent_id', b.payment_intent_id, 'confirm_started', b.confirm_started_at IS NOT NULL,
+    'reserved', b.reserved, 'fence', b.fence::text)
+  FROM jsonb_to_recordset(p_writes) AS i(ord integer, customer_id text, billing_period text)
+  JOIN billing_records b USING (customer_id, billing_period)
+  WHERE i.ord = ANY (moved);
+  RETURN QUERY SELECT settle_rows(p_writes), NULL::jsonb;
+END $$` },
 ] as const;
 
 export const QUERIES = {
@@ -312,55 +457,7 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
   AS i(source, source_position, partition_key, body, reason)
 ORDER BY i.source COLLATE "C", i.source_position COLLATE "C"
 ON CONFLICT (source, source_position) DO NOTHING`,
-  dropIntent: `-- R6: the intent was seen canceled. Clears it, raises the attempt and sets the key of the next create; hold and claim
--- stay. A repeat after a lost answer finds the row as this call left it.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, idempotency_key, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence
-    AND ((b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
-        AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected'))
-      OR (b.attempt = i.attempt + 1 AND b.payment_intent_id IS NULL AND b.idempotency_key = i.idempotency_key
-        AND b.status = 'pending'))
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b
-SET payment_intent_id = NULL, confirm_started_at = NULL, status = 'pending', settled_at = NULL,
-  attempt = l.attempt + 1, idempotency_key = l.idempotency_key,
-  claim_expires_at = coalesce(b.claim_expires_at, now()), updated_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer, b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents,
-  b.currency, b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
-  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
   findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
-  freezePaymentMethod: `-- R15: fenced, and only once; the same method again is a success.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_method, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending'
-    AND (b.payment_method IS NULL OR b.payment_method = i.payment_method)
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b SET payment_method = l.payment_method, updated_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer`,
-  gate: `-- R12: the last write before a confirm. The first time stands: it belongs to the intent, not to the attempt.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.payment_intent_id = i.payment_intent_id
-    AND b.status = 'pending' AND b.reserved
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b SET confirm_started_at = coalesce(b.confirm_started_at, now()), updated_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer`,
   lockMigrations: `-- Held until the transaction ends, so it works through a pooler in transaction mode. The number is ours alone.
 SELECT pg_advisory_xact_lock(4921367284512067)`,
   look: `-- Reads many identities; nothing is locked.
@@ -378,97 +475,11 @@ FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
   AS i(customer_id, billing_period, amount_cents, currency, ord)
 LEFT JOIN billing_records b USING (customer_id, billing_period)
 ORDER BY i.ord`,
-  nextAttempt: `-- R7: attempt n+1 on the same intent, or with a new create key while there is no intent. confirm_started_at stays: it
--- belongs to the intent. A repeat after a lost answer finds the row as this call left it.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, idempotency_key, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence AND b.status = 'pending' AND b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
-    AND (i.idempotency_key IS NULL OR b.payment_intent_id IS NULL)
-    AND (b.attempt = i.attempt
-      OR (b.attempt = i.attempt + 1 AND b.idempotency_key = coalesce(i.idempotency_key, b.idempotency_key)))
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b
-SET attempt = l.attempt + 1, idempotency_key = coalesce(l.idempotency_key, b.idempotency_key), updated_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer, b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents,
-  b.currency, b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
-  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
   ping: `SELECT 1`,
   readMeta: `SELECT schema_version, min_runtime_version, livemode, stripe_account FROM ledger_meta`,
   readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
   recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
-  release: `-- Lets the claim expire now. Fenced, so that nobody else's claim is given away.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence AND b.status = 'pending' AND b.claim_expires_at > now()
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b SET claim_expires_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer`,
-  saveIntent: `-- R3, R4: fenced, held, and insert-once; the same intent again (its answer was lost) is a success.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, ord)
-), locked AS MATERIALIZED (
-  SELECT i.* FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.fence = i.fence AND b.attempt = i.attempt AND b.status = 'pending' AND b.reserved
-    AND (b.payment_intent_id IS NULL OR b.payment_intent_id = i.payment_intent_id)
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-)
-UPDATE billing_records b SET payment_intent_id = l.payment_intent_id, updated_at = now()
-FROM locked l WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING l.ord::integer`,
-  settle: `-- Writes outcomes and moves their holds. R13: charged at any fence, if the intent is the row's. R11: everything else
--- needs fence, attempt and intent. R8: charged and zero_amount are never overwritten. R9: a hold becomes spend when
--- charged, and is freed only by a rejection before there was an intent. R10: the hold flips with the cap, so a
--- repeated settlement moves nothing twice; it is answered like the first.
-WITH input AS (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
-    $8::text[], $9::text[], $10::boolean[]) WITH ORDINALITY
-    AS i(customer_id, billing_period, fence, attempt, payment_intent_id, status, charge_id, error, decline_code,
-      closed, ord)
-), locked AS MATERIALIZED (
-  SELECT i.*, b.status AS was, b.reserved AS held FROM billing_records b JOIN input i USING (customer_id, billing_period)
-  WHERE b.payment_intent_id IS NOT DISTINCT FROM i.payment_intent_id
-    AND ((i.status = 'charged' AND i.payment_intent_id IS NOT NULL AND b.status <> 'zero_amount')
-      OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
-        AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
-  ORDER BY b.customer_id COLLATE "C", b.billing_period COLLATE "C" FOR UPDATE OF b
-), written AS (
-  UPDATE billing_records b SET status = l.status, charge_id = coalesce(l.charge_id, b.charge_id), error = l.error,
-    decline_code = l.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
-    reserved = b.reserved AND l.status <> 'charged' AND NOT (l.status = 'rejected' AND b.payment_intent_id IS NULL),
-    settled_at = CASE
-      WHEN l.status = 'charged' OR (l.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()
-      WHEN l.closed AND l.status IN ('card_declined', 'rejected') THEN now()
-    END
-  FROM locked l
-  WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-    AND b.status NOT IN ('charged', 'zero_amount')
-  RETURNING b.billing_period, b.currency, b.status, b.amount_cents, l.held AND NOT b.reserved AS freed
-), moved AS (
-  SELECT billing_period, currency, coalesce(sum(amount_cents) FILTER (WHERE freed), 0) AS freed,
-    coalesce(sum(amount_cents) FILTER (WHERE status = 'charged'), 0) AS spent
-  FROM written GROUP BY billing_period, currency
-), caps AS MATERIALIZED (
-  SELECT s.billing_period, s.currency, m.freed, m.spent
-  FROM spend_caps s JOIN moved m USING (billing_period, currency)
-  WHERE m.freed > 0 OR m.spent > 0
-  ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C" FOR UPDATE OF s
-), spend AS (
-  UPDATE spend_caps s SET reserved_cents = s.reserved_cents - c.freed, spent_cents = s.spent_cents + c.spent,
-    updated_at = now()
-  FROM caps c WHERE s.billing_period = c.billing_period AND s.currency = c.currency
-)
-SELECT ord::integer FROM locked`,
   writeSchemaVersion: `INSERT INTO ledger_meta (schema_version) VALUES ($1::integer)
 ON CONFLICT (one) DO UPDATE SET schema_version = greatest(ledger_meta.schema_version, excluded.schema_version)`,
+  write: `SELECT ord, record FROM write_batch($1::jsonb)`,
 } as const;

@@ -1,0 +1,1 @@
+SELECT ord, record FROM write_batch($1::jsonb)
