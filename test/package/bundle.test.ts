@@ -1,0 +1,170 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Built, buildImages, MAX_BUNDLE_BYTES } from '../../runtime/image/build';
+import { instructions, type Layout, layOut } from './image-layout';
+import { node24 } from './node-24';
+
+const ROOT = join(__dirname, '..', '..');
+const IMAGE = join(ROOT, 'dist', 'runtime', 'image', 'kinesis');
+const VERSION = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+/** A number that belongs to nobody: the image's own user does not exist here. */
+const NOBODY = 65_534;
+
+const REFUSED = 'http://127.0.0.1:1';
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', AWS_REGION: 'eu-west-1' };
+const WORKER = {
+  ...CREDENTIALS,
+  DATABASE_URL: 'postgres://worker:hunter2@127.0.0.1:1/ledger?sslmode=disable',
+  STRIPE_API_KEY: 'rk_test_abc123',
+  STRIPE_API_BASE: REFUSED,
+  STRIPE_TIMEOUT_MS: '500',
+  SPEND_CAP_MODE: 'off',
+  STREAM_NAME: 'usage',
+  LEASE_TABLE_NAME: 'leases',
+  AWS_ENDPOINT_URL_KINESIS: REFUSED,
+  AWS_ENDPOINT_URL_DYNAMODB: REFUSED,
+  HEALTH_HOST: '127.0.0.1',
+  HEALTH_PORT: '0',
+};
+
+let built: Built[];
+let layout: Layout;
+
+beforeAll(async () => {
+  built = await buildImages();
+  layout = layOut(IMAGE);
+});
+afterAll(() => {
+  for (const folder of [layout.root, layout.workdir]) chmodSync(folder, 0o755);
+  rmSync(layout.root, { recursive: true });
+});
+
+/** Runs the image's entry point the way a container does: read-only, another user, nothing but the given environment. */
+function run(node: string, args: readonly string[], env: Record<string, string> = {}, input = '') {
+  const [command, ...rest] = layout.entrypoint;
+  expect(command).toBe('node');
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const { status, stdout, stderr, error } = spawnSync(node, [...rest, ...args], {
+    cwd: layout.workdir,
+    env,
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+    ...user,
+  });
+  if (error !== undefined) throw error;
+  return { code: status, out: stdout, err: stderr };
+}
+
+describe('the bundles', () => {
+  test('are no larger than allowed, for each source and for the command line', () => {
+    expect(built.map(({ name }) => name)).toEqual(['kinesis', 'cli']);
+    for (const { file, bytes } of built) {
+      expect(bytes).toBeLessThanOrEqual(MAX_BUNDLE_BYTES);
+      expect(bytes).toBe(readFileSync(file).byteLength);
+    }
+  });
+
+  test('need nothing but Node.js', () => {
+    for (const { file } of built) {
+      const asked = [...readFileSync(file, 'utf8').matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name ?? '');
+      expect(asked.length).toBeGreaterThan(5);
+      const foreign = asked.filter((name) => !builtinModules.includes(name.replace(/^node:/, '')));
+      expect([...new Set(foreign)].sort().filter((name) => !['pg-cloudflare', 'pg-native'].includes(name))).toEqual([]);
+    }
+  });
+
+  test('the one of the command line can be run as a program', () => {
+    const cli = built.find(({ name }) => name === 'cli')?.file ?? '';
+    expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
+    expect(execFileSync(process.execPath, [cli, '--version'], { encoding: 'utf8' })).toBe(`${VERSION}\n`);
+  });
+});
+
+describe('the Dockerfile', () => {
+  test('has a pinned base, no build step and a user that is not root', () => {
+    const all = instructions(join(IMAGE, 'Dockerfile'));
+    expect(all.map(({ name }) => name)).toEqual(['FROM', 'COPY', 'ENV', 'USER', 'WORKDIR', 'ENTRYPOINT']);
+    expect(all[0]?.rest).toMatch(/^node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/);
+    expect(all.find(({ name }) => name === 'USER')?.rest).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  });
+});
+
+/** What must hold on every version of Node.js. */
+function behaves(nodeBinary: () => string): void {
+  test('says its version and its verbs', () => {
+    expect(run(nodeBinary(), ['--version'])).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+    const help = run(nodeBinary(), ['--help']);
+    expect(help).toMatchObject({ code: 0, err: '' });
+    for (const verb of ['consume', 'migrate', 'publish']) expect(help.out).toContain(`  ${verb}`);
+  });
+
+  test('cannot write where it is', () => {
+    expect(() => run(nodeBinary(), ['--help'])).not.toThrow();
+    expect(existsSync(join(layout.workdir, 'node_modules'))).toBe(false);
+    if (process.getuid?.() !== 0) expect(() => writeFileSync(join(layout.workdir, 'x'), '')).toThrow('EACCES');
+  });
+
+  test('refuses a wrong configuration with 2 and all problems', () => {
+    const { code, out, err } = run(nodeBinary(), ['consume'], { HEALTH_PORT: 'x', STRIPE_API_KEY: 'sk_live_geheim' });
+    expect([code, out]).toEqual([2, '']);
+    for (const name of ['HEALTH_PORT', 'STRIPE_API_KEY', 'DATABASE_URL', 'SPEND_CAP_MODE', 'LEASE_TABLE_NAME']) {
+      expect(err).toContain(`  - ${name}: received`);
+    }
+    expect(err).not.toContain('geheim');
+  });
+
+  test('a worker that cannot reach anything says so in JSON lines and ends with 1', () => {
+    const { code, out } = run(nodeBinary(), ['consume'], WORKER);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; level: string });
+    expect(lines[0]).toMatchObject({ msg: 'chargeonce is starting', level: 'info', version: VERSION });
+    expect(lines.at(-1)).toMatchObject({ level: 'error' });
+    expect(code).toBe(1);
+    expect(out).not.toMatch(/hunter2|abc123/);
+  });
+
+  test('migrate says which database it could not reach', () => {
+    const { code, err } = run(nodeBinary(), ['migrate'], { DATABASE_URL: WORKER.DATABASE_URL });
+    expect(code).toBe(2);
+    expect(err).toContain('database ledger on 127.0.0.1:1 as worker');
+    expect(err).not.toContain('hunter2');
+  });
+
+  test('publish accounts for every line of a stream that is not there', () => {
+    const args = ['publish', '-', '--stream', 'usage', '--json', '--endpoint-url', REFUSED];
+    const { code, out } = run(
+      nodeBinary(),
+      args,
+      { ...CREDENTIALS, AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' },
+      '{"customer_id":"c1"}\nx\n',
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ read: 2, sent: 0, undelivered: 2 });
+  });
+}
+
+describe('the image on this Node.js, read-only, as another user', () => {
+  behaves(() => process.execPath);
+});
+
+describe('the image on Node.js 24', () => {
+  const binary = node24();
+  if (binary === undefined) {
+    test('is not run here', () => {
+      console.log(`not run here: the registry has no Node.js for ${process.platform}-${process.arch}`);
+      expect(process.platform).not.toBe('linux');
+    });
+  } else {
+    test('is 24', () => {
+      expect(run(binary, ['--version']).code).toBe(0);
+      expect(execFileSync(binary, ['--version'], { encoding: 'utf8' })).toMatch(/^v24\./);
+    });
+    behaves(() => binary);
+  }
+});

@@ -1,0 +1,164 @@
+/** The tarball as a user gets it: what is inside, what each subpath gives, what it needs. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import manifest from '../../package.json';
+import { install, type Packed, pack, ROOT, run, withPackages } from './packed';
+
+/** Where files may be. A new folder in the tarball is a decision, so it is a line here. */
+const INTENDED = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  /^dist\/constructs\/(aws|shared)\/[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/runtime\/(main|pipeline)\.(js|d\.ts)$/,
+  /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
+  /^dist\/runtime\/sources\/kinesis\/[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/runtime\/image\/(cli|kinesis)\/chargeonce\.js(\.map)?$/,
+  /^dist\/runtime\/image\/kinesis\/Dockerfile$/,
+  /^dist\/test\/emulators\/(index|stripe\/[a-z-]+)\.(js|d\.ts)$/,
+];
+
+const PEERS = Object.keys(manifest.peerDependencies) as (keyof typeof manifest.peerDependencies)[];
+const pinned = (name: string) => (manifest.devDependencies as Record<string, string>)[name]!;
+
+let packed: Packed;
+let bare: string;
+beforeAll(async () => {
+  packed = await pack();
+  bare = install(packed, 'bare');
+}, 120_000);
+afterAll(() => rmSync(packed.folder, { recursive: true, force: true }));
+
+/** Names that a module exports, as `require` and `import` see them, in a project. */
+function exportsOf(project: string, specifier: string): string[] {
+  const script = `
+    const required = Object.keys(require(${JSON.stringify(specifier)}));
+    import(${JSON.stringify(specifier)}).then((imported) => {
+      const missing = required.filter((name) => !(name in imported));
+      if (missing.length > 0) throw new Error('not seen by import: ' + missing);
+      process.stdout.write(JSON.stringify(required.sort()));
+    });
+  `;
+  return JSON.parse(run(project, process.execPath, ['-e', script])) as string[];
+}
+
+describe('the tarball', () => {
+  it('holds what is intended and nothing else', () => {
+    expect(packed.files.filter((file) => !INTENDED.some((each) => each.test(file)))).toEqual([]);
+  });
+
+  it('holds everything that package.json points to', () => {
+    const { exports, typesVersions, bin, main, types } = manifest;
+    const targets = JSON.stringify([exports, typesVersions, bin, main, types]).match(/\.\/dist\/[^"]+/g) ?? [];
+    expect(targets.length).toBeGreaterThan(8);
+    expect(targets.filter((file) => !packed.files.includes(file.slice(2)))).toEqual([]);
+  });
+
+  it('is small', () => {
+    expect(packed.bytes).toBeLessThan(3 * 1024 * 1024);
+  });
+
+  it('names classic types for every subpath', () => {
+    const subpaths = Object.keys(manifest.exports).filter((path) => !['.', './package.json'].includes(path));
+    expect(Object.keys(manifest.typesVersions['*']).map((path) => `./${path}`)).toEqual(subpaths);
+  });
+
+  it('marks every peer optional, at the version it is tested with', () => {
+    expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(PEERS);
+    for (const peer of PEERS.filter((name) => name !== 'constructs')) {
+      expect(manifest.peerDependencies[peer]).toBe(`^${pinned(peer)}`);
+    }
+  });
+});
+
+describe('without any peer', () => {
+  it('installs none of them', () => {
+    for (const peer of PEERS) {
+      expect(() => run(bare, process.execPath, ['-e', `require.resolve(${JSON.stringify(peer)})`])).toThrow();
+    }
+  });
+
+  it('gives the contract', () => {
+    expect(exportsOf(bare, 'chargeonce')).toContain('ENVIRONMENT');
+  });
+
+  it('gives the emulator', () => {
+    expect(exportsOf(bare, 'chargeonce/testing')).toContain('startStripeEmulator');
+  });
+
+  it('says what chargeonce/aws needs', () => {
+    expect(() => exportsOf(bare, 'chargeonce/aws')).toThrow(
+      'chargeonce/aws needs aws-cdk-lib. Install it: npm install aws-cdk-lib constructs',
+    );
+  });
+
+  it('runs the command line', () => {
+    expect(run(bare, join(bare, 'node_modules/.bin/chargeonce'), ['--version']).trim()).toBe(manifest.version);
+  });
+
+  it('gives nothing that is not exported', () => {
+    expect(() => exportsOf(bare, 'chargeonce/dist/runtime/main.js')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
+    expect(() => exportsOf(bare, 'chargeonce/azure')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+});
+
+describe('with the AWS peers', () => {
+  let project: string;
+  beforeAll(() => {
+    project = withPackages(packed, bare, 'aws', [...PEERS, '@types/node', 'undici-types']);
+  });
+
+  it('gives the constructs', () => {
+    expect(exportsOf(project, 'chargeonce/aws')).toEqual([
+      'BillingConsumer',
+      'BillingStream',
+      'KinesisBilling',
+      'LeaseTable',
+      'LedgerDatabase',
+      'SpendCap',
+      'StripeMode',
+      'maskAssets',
+    ]);
+  });
+
+  it('gives the source', () => {
+    expect(exportsOf(project, 'chargeonce/runtime/kinesis')).toContain('createKinesisSource');
+  });
+
+  it('synthesizes with the packaged image, without Docker', () => {
+    const script = `
+      const { App, Stack, aws_secretsmanager: secrets } = require('aws-cdk-lib');
+      const { KinesisBilling, SpendCap } = require('chargeonce/aws');
+      const stack = new Stack(new App({ outdir: 'out' }), 'Billing');
+      const stripeKey = secrets.Secret.fromSecretNameV2(stack, 'Key', 'billing/stripe-rk');
+      new KinesisBilling(stack, 'Usage', { stripeKey, spendCap: SpendCap.off() });
+      stack.node.root.synth();
+    `;
+    writeFileSync(join(project, 'synth.js'), script);
+    run(project, process.execPath, ['synth.js']);
+    const { dockerImages } = JSON.parse(readFileSync(join(project, 'out/Billing.assets.json'), 'utf8'));
+    const [image] = Object.values(dockerImages) as { source: { directory: string } }[];
+    expect(readdirSync(join(project, 'out', image!.source.directory))).toContain('chargeonce.js');
+  });
+
+  it.each(['nodenext', 'node10'])('has types under moduleResolution %s', (moduleResolution) => {
+    const source = `
+      import { ENVIRONMENT } from 'chargeonce';
+      import { BillingStream, SpendCap } from 'chargeonce/aws';
+      import { createKinesisSource } from 'chargeonce/runtime/kinesis';
+      import { startStripeEmulator } from 'chargeonce/testing';
+      export const name: 'SOURCE' = ENVIRONMENT.SOURCE;
+      export const cap: SpendCap = SpendCap.perPeriod({ usd: 1 });
+      export const all = [BillingStream, createKinesisSource, startStripeEmulator];
+      // @ts-expect-error a cap is a number of minor units
+      SpendCap.perPeriod({ usd: '1' });
+    `;
+    writeFileSync(join(project, `${moduleResolution}.ts`), source);
+    const module = moduleResolution === 'node10' ? 'commonjs' : moduleResolution;
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--ignoreDeprecations', '6.0'];
+    run(project, process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      ...options,
+      ...['--types', 'node', '--module', module, '--moduleResolution', moduleResolution, `${moduleResolution}.ts`],
+    ]);
+  });
+});
