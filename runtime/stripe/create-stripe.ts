@@ -187,7 +187,7 @@ export function createStripe(options: StripeOptions): StripeClient {
       const idempotencyKey = createKey(row);
       const params = createParams(row, options);
       const send = () => paymentIntents.create(params, { idempotencyKey });
-      return caller.send('create', send, toIntentAnswer({ row, livemode }));
+      return caller.send('create', send, toIntentAnswer({ row, livemode, billingKey: rowBillingKey(row, options) }));
     },
     async confirmIntent(row) {
       const intentId = requireIntentId(row);

@@ -1,5 +1,6 @@
 /** Reads a PaymentIntent out of an answer, and says what is wrong with one that is not the row's. */
 import type { ChargeRow, IntentView } from '../processor/ports';
+import { METADATA } from './params';
 import { scrub } from './scrub';
 
 /** What the answer must agree with. */
@@ -8,6 +9,8 @@ export interface Expected {
   readonly livemode: boolean;
   /** Set when the call named an intent; absent for create and list. */
   readonly intentId?: string;
+  /** Set for create: what the request said. An answer that names another row is somebody else's intent. */
+  readonly billingKey?: string;
 }
 
 export type ReadIntent = { readonly intent: IntentView } | { readonly wrong: string };
@@ -49,6 +52,10 @@ function mismatch(found: Readonly<Record<string, unknown>>, expected: Expected):
   }
   if (found.livemode !== expected.livemode) {
     return `livemode of ${id} is ${show(found.livemode)}, not ${expected.livemode}`;
+  }
+  const named = asText(asRecord(found.metadata)?.[METADATA.billingKey]);
+  if (expected.billingKey !== undefined && named !== undefined && named !== expected.billingKey) {
+    return `${METADATA.billingKey} of ${id} is ${show(named)}, not "${expected.billingKey}"`;
   }
   if (!isStatus(found.status)) return `status of ${id} is ${show(found.status)}, which is unknown`;
   return undefined;
