@@ -29,7 +29,7 @@ const RATE_WINDOW_MS = 250;
 /** Arrivals that are expected during the longest wait before it is worth waiting. */
 const WORTH_WAITING_FOR = 2;
 /** Calls that are enough to be sent without waiting for more. */
-const ENOUGH = 32;
+const ENOUGH = 24;
 /** No arrival for this long ends the wait: the burst is over. */
 const QUIET_MS = 8;
 
