@@ -6,6 +6,12 @@ export interface ByCustomer {
 /** Customers that have a charge under way, in the processor or in the reconciler. */
 export class BusyCustomers {
   readonly #busy = new Set<string>();
+  readonly #listeners: (() => void)[] = [];
+
+  /** Called whenever a customer becomes free, by whomever. */
+  onFree(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
 
   take(customerId: string): boolean {
     if (this.#busy.has(customerId)) return false;
@@ -14,7 +20,8 @@ export class BusyCustomers {
   }
 
   free(customerId: string): void {
-    this.#busy.delete(customerId);
+    if (!this.#busy.delete(customerId)) return;
+    for (const listener of this.#listeners) listener();
   }
 }
 

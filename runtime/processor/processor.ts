@@ -5,6 +5,7 @@
  * claim's time at the allowed rate, so that a large batch does not let its own claims expire. Charges of
  * different customers run concurrently (bounded); two events of one customer never do.
  */
+import { setMaxListeners } from 'node:events';
 import type { CheckpointOptions } from '../checkpoint/policy';
 import { type ChargeOutcome, type ChargeTools, charge } from './charge';
 import type { BusyCustomers } from './customer-queue';
@@ -59,11 +60,15 @@ export class Processor implements PartitionConsumer {
     this.#queue = new CustomerQueue<Work>(busy);
     const startable = Math.floor((options.stripeMaxRps * options.claimTtlMs) / 4_000);
     this.#window = Math.max(1, Math.min(options.maxConcurrentCharges * 2, startable));
+    // Every event that waits listens to it, which is no leak.
+    setMaxListeners(0, options.drain);
     const stop = () => {
       for (const state of this.#live) state.wake();
       this.#kick();
     };
     options.drain.addEventListener('abort', stop, { once: true });
+    // The reconciler frees customers too, whose events may be waiting here.
+    busy.onFree(() => this.#kick());
   }
 
   async deliver(partition: Partition, batch: readonly Delivery[]): Promise<void> {
@@ -289,20 +294,19 @@ export class Processor implements PartitionConsumer {
   }
 
   #requeue(work: Work): void {
-    this.#letGo(work);
+    // Before its customer is free, so that no later event overtakes it.
     if (!work.partition.lost && !this.options.drain.aborted) this.#queue.pushFirst(work);
+    this.#letGo(work);
     work.partition.wake();
-    this.#kick();
   }
 
   #finish(work: Work): void {
     this.#letGo(work);
     work.partition.finish(work.entry);
-    this.#kick();
   }
 
   #letGo(work: Work): void {
-    this.busy.free(work.event.customerId);
     work.partition.inHand--;
+    this.busy.free(work.event.customerId);
   }
 }
