@@ -1,6 +1,7 @@
 /** The tarball as a user gets it: what is inside, what each subpath gives, what it needs. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../../package.json';
 import { install, type Packed, pack, ROOT, run, withPackages } from './packed';
@@ -25,7 +26,7 @@ let bare: string;
 beforeAll(async () => {
   packed = await pack();
   bare = install(packed, 'bare');
-}, 120_000);
+}, 300_000);
 afterAll(() => rmSync(packed.folder, { recursive: true, force: true }));
 
 /** Names that a module exports, as `require` and `import` see them, in a project. */
@@ -140,7 +141,7 @@ describe('with the AWS peers', () => {
     expect(readdirSync(join(project, 'out', image!.source.directory))).toContain('chargeonce.js');
   });
 
-  it.each(['nodenext', 'node10'])('has types under moduleResolution %s', (moduleResolution) => {
+  it('has types that hold under nodenext', () => {
     const source = `
       import { ENVIRONMENT } from 'chargeonce';
       import { BillingStream, SpendCap } from 'chargeonce/aws';
@@ -152,13 +153,25 @@ describe('with the AWS peers', () => {
       // @ts-expect-error a cap is a number of minor units
       SpendCap.perPeriod({ usd: '1' });
     `;
-    writeFileSync(join(project, `${moduleResolution}.ts`), source);
-    const module = moduleResolution === 'node10' ? 'commonjs' : moduleResolution;
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--ignoreDeprecations', '6.0'];
-    run(project, process.execPath, [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      ...options,
-      ...['--types', 'node', '--module', module, '--moduleResolution', moduleResolution, `${moduleResolution}.ts`],
-    ]);
+    writeFileSync(join(project, 'use.ts'), source);
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--types', 'node'];
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    run(project, process.execPath, [tsc, ...options, '--module', 'nodenext', 'use.ts']);
+  });
+
+  it.each([
+    ['classic', ts.ModuleResolutionKind.Node10],
+    ['node16', ts.ModuleResolutionKind.Node16],
+    ['bundler', ts.ModuleResolutionKind.Bundler],
+  ])('has types for every subpath under %s resolution', (_, moduleResolution) => {
+    for (const path of Object.keys(manifest.exports).filter((each) => each !== './package.json')) {
+      const { resolvedModule } = ts.resolveModuleName(
+        join('chargeonce', path),
+        join(project, 'use.ts'),
+        { moduleResolution },
+        ts.sys,
+      );
+      expect(resolvedModule?.resolvedFileName, path).toMatch(/\/dist\/.*index\.d\.ts$/);
+    }
   });
 });
