@@ -15,7 +15,7 @@ import { type Checkpoint, compareCheckpoints, parsePosition, SHARD_END } from '.
 export type LeaseEnd = 'expired' | 'stolen' | 'deleted' | 'released';
 
 export interface HeldLeaseDeps {
-  readonly store: LeaseStore;
+  readonly store: Pick<LeaseStore, 'renew' | 'release' | 'remove'>;
   readonly host: Host;
   readonly log: Log;
   readonly metrics: Metrics;

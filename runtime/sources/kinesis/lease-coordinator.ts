@@ -164,13 +164,15 @@ export class LeaseCoordinator {
   private async audit(leases: readonly Lease[], refused: boolean): Promise<void> {
     const { catalog, store, log, host, initialPosition } = this.deps;
     const current = leases.filter((lease) => catalog.has(lease.key));
-    this.looksWithHole = holes(current, catalog.shards).length === 0 ? 0 : this.looksWithHole + 1;
+    const checkpoint = initialCheckpoint(initialPosition);
+    const whole =
+      holes(current, catalog.shards).length === 0 && missingLeases(catalog.shards, current, checkpoint).length === 0;
+    this.looksWithHole = whole ? 0 : this.looksWithHole + 1;
     if (refused || this.looksWithHole < HOLE_LOOKS) return;
     // Workers that see the same hole should not all list the shards at once.
     if (this.looksWithHole < HOLE_LOOKS + 2 && host.random() < 0.5) return;
     await catalog.refresh();
     const fresh = viewTable(await store.scan(true), undefined).leases.filter((lease) => catalog.has(lease.key));
-    const checkpoint = initialCheckpoint(initialPosition);
     for (const lease of missingLeases(catalog.shards, fresh, checkpoint)) {
       const since = lease.checkpoint.sequence === 'LATEST' ? { latestSince: Math.floor(host.now()) } : {};
       const created = await store.create({ ...lease, ...since });

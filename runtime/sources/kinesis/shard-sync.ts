@@ -48,18 +48,21 @@ export function firstLeases(listed: readonly ShardView[], initial: Checkpoint): 
 /** The leases that a table with leases lacks. `shards` is the whole list, closed ones included. */
 export function missingLeases(shards: readonly ShardView[], leases: readonly Lease[], initial: Checkpoint): NewLease[] {
   const walk = new LineWalk(shards, leases, initial);
-  for (const shard of shards) {
-    if (shard.open) walk.ensure(shard);
-  }
+  for (const shard of shards) walk.visit(shard);
   return [...walk.created.values()];
 }
 
-/** Walks from an open shard towards its ancestors until it meets the table. */
+/** At the first record still, so its parents may have to be read first. */
+export function unstarted(lease: Lease): boolean {
+  return lease.checkpoint.sequence === 'TRIM_HORIZON' || lease.checkpoint.sequence === 'AT_TIMESTAMP';
+}
+
+/** Walks from the shards that need a reader towards their ancestors until it meets the table. */
 class LineWalk {
   readonly created = new Map<string, NewLease>();
   private readonly shardById: ReadonlyMap<string, ShardView>;
   private readonly leaseById: ReadonlyMap<string, Lease>;
-  /** Parents of which some child has a lease: they were read to their end. */
+  /** Parents with a child that has begun: they were read to their end. */
   private readonly passed: ReadonlySet<string>;
   private readonly trackedById = new Map<string, boolean>();
 
@@ -70,35 +73,53 @@ class LineWalk {
   ) {
     this.shardById = new Map(shards.map((shard) => [shard.id, shard]));
     this.leaseById = new Map(leases.map((lease) => [lease.key, lease]));
-    const led = shards.filter((shard) => this.leaseById.has(shard.id));
-    this.passed = new Set(led.flatMap((shard) => shard.parents));
+    const begun = shards.filter((shard) => {
+      const lease = this.leaseById.get(shard.id);
+      return lease !== undefined && !unstarted(lease);
+    });
+    this.passed = new Set(begun.flatMap((shard) => shard.parents));
   }
 
   /** Creates what this shard needs first: an ancestor that is missing, or the shard itself. */
-  ensure(shard: ShardView): void {
-    if (this.leaseById.has(shard.id) || this.created.has(shard.id)) return;
-    if (this.tracked(shard)) this.ensureTracked(shard);
-    else this.ensureUntracked(shard, this.parentsOf(shard));
+  visit(shard: ShardView): void {
+    const lease = this.leaseById.get(shard.id);
+    if (lease) {
+      // Its parents must stay in the table until it has begun; one that is gone was deleted by accident.
+      if (unstarted(lease)) this.parentsRead(shard);
+    } else if (shard.open) {
+      if (!this.tracked(shard)) this.startLine(shard);
+      else if (this.parentsRead(shard)) this.create(shard, this.continuing());
+    }
   }
 
-  private ensureTracked(shard: ShardView): void {
-    let waits = false;
+  /** Whether every parent was read to its end; the ones that the table lacks are created. */
+  private parentsRead(shard: ShardView): boolean {
+    let read = true;
     for (const parent of this.parentsOf(shard)) {
       const lease = this.leaseById.get(parent.id);
-      if (lease) waits ||= !isShardEnd(lease.checkpoint);
+      if (lease) read &&= isShardEnd(lease.checkpoint);
       else if (!this.passed.has(parent.id)) {
-        waits = true;
-        this.ensure(parent);
+        read = false;
+        this.recreate(parent);
       }
     }
-    if (!waits) this.create(shard, this.initial.sequence === 'AT_TIMESTAMP' ? this.initial : TRIM_HORIZON);
+    return read;
+  }
+
+  /** A closed shard in the middle of a line that the table knows. */
+  private recreate(shard: ShardView): void {
+    if (this.created.has(shard.id)) return;
+    const upwards = this.tracked(shard) || this.initial.sequence !== 'LATEST';
+    if (!upwards || this.parentsRead(shard)) this.create(shard, this.continuing());
   }
 
   /** No ancestor has a lease: a line that the table does not know, so the initial position rules. */
-  private ensureUntracked(shard: ShardView, parents: readonly ShardView[]): void {
-    const unread = this.initial.sequence === 'LATEST' ? [] : parents.filter((parent) => !this.passed.has(parent.id));
+  private startLine(shard: ShardView): void {
+    if (this.created.has(shard.id)) return;
+    const older = this.initial.sequence === 'LATEST' ? [] : this.parentsOf(shard);
+    const unread = older.filter((parent) => !this.passed.has(parent.id));
     if (unread.length === 0) this.create(shard, this.initial);
-    for (const parent of unread) this.ensure(parent);
+    for (const parent of unread) this.startLine(parent);
   }
 
   /** Whether some ancestor has a lease. Remembered, since lines of splits and merges meet again and again. */
@@ -108,6 +129,11 @@ class LineWalk {
     const answer = this.parentsOf(shard).some((parent) => this.leaseById.has(parent.id) || this.tracked(parent));
     this.trackedById.set(shard.id, answer);
     return answer;
+  }
+
+  /** Where a shard begins whose line is being read: with its first record, or at the timestamp configured. */
+  private continuing(): Checkpoint {
+    return this.initial.sequence === 'AT_TIMESTAMP' ? this.initial : TRIM_HORIZON;
   }
 
   private parentsOf(shard: ShardView): ShardView[] {
@@ -132,10 +158,6 @@ export function mayDelete(lease: Lease, leases: ReadonlyMap<string, Lease>, chil
   if (lease.parents.some((parent) => leases.has(parent))) return false;
   return children.every((id) => {
     const child = leases.get(id);
-    return (
-      child !== undefined &&
-      child.checkpoint.sequence !== 'TRIM_HORIZON' &&
-      child.checkpoint.sequence !== 'AT_TIMESTAMP'
-    );
+    return child !== undefined && !unstarted(child);
   });
 }

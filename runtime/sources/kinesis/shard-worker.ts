@@ -11,7 +11,7 @@ import type { LeaseStore } from './lease-store';
 import { isShardEnd, TRIM_HORIZON } from './positions';
 import type { ShardCatalog } from './shard-catalog';
 import { type ReadEnd, readShard, type ShardReaderDeps } from './shard-reader';
-import { newLease } from './shard-sync';
+import { newLease, unstarted } from './shard-sync';
 import type { ShardView } from './shards';
 
 export interface ShardWorkerDeps extends ShardReaderDeps {
@@ -57,7 +57,9 @@ async function settleEnd(
       deps.log.error({ partition: held.id }, 'the shard ended but Kinesis names no children; asking again');
       return false;
     }
-    for (const child of children) await deps.store.create(newLease(child, TRIM_HORIZON));
+    for (const child of children) {
+      if (!(await createChild(deps, held, child))) return false;
+    }
     const names = children.map((child) => child.id);
     await deps.store.setChildren(held.shardId, names);
     if (await held.finish()) deps.log.info({ partition: held.id, children: names }, 'shard read to its end');
@@ -66,6 +68,23 @@ async function settleEnd(
     deps.log.warn({ partition: held.id, error: errorText(error) }, 'the end of a shard could not be recorded yet');
     return signal.aborted;
   }
+}
+
+/**
+ * The child of a merge is created only when its other parent has a lease, or the gate would let it overtake that
+ * parent. False: not yet; whoever reads the other line will get there, or the audit will.
+ */
+async function createChild(deps: ShardWorkerDeps, held: HeldLease, child: ShardView): Promise<boolean> {
+  const others = child.parents.filter((parent) => parent !== held.shardId && deps.catalog.has(parent));
+  if (others.length > 0 && (await deps.store.read(child.id)) === undefined) {
+    for (const parent of others) {
+      if ((await deps.store.read(parent)) !== undefined) continue;
+      deps.log.info({ partition: held.id, child: child.id, parent }, 'waiting for the lease of the other parent');
+      return false;
+    }
+  }
+  await deps.store.create(newLease(child, TRIM_HORIZON));
+  return true;
 }
 
 /** A shard that is not in the stream's list any more is given up; its item stays for people to judge. */
@@ -101,16 +120,30 @@ async function childrenOf(
 async function parentsFinished(deps: ShardWorkerDeps, held: HeldLease, signal: AbortSignal): Promise<void> {
   const parents = held.current.parents.length > 0 ? held.current.parents : deps.catalog.parentsOf(held.shardId);
   for (const parent of parents) {
-    while (!signal.aborted && (await blocks(deps, parent))) await deps.host.sleep(deps.parentPollMs, signal);
+    while (!signal.aborted && (await blocks(deps, held, parent))) await deps.host.sleep(deps.parentPollMs, signal);
   }
 }
 
-async function blocks(deps: ShardWorkerDeps, parent: string): Promise<boolean> {
+async function blocks(deps: ShardWorkerDeps, held: HeldLease, parent: string): Promise<boolean> {
+  if (!deps.catalog.has(parent)) return false;
   try {
     const lease = await deps.store.read(parent);
-    return lease !== undefined && !isShardEnd(lease.checkpoint) && deps.catalog.has(parent);
+    if (lease) return !isShardEnd(lease.checkpoint);
+    return unstarted(held.current) && !(await anyChildBegan(deps, parent));
   } catch (error) {
     deps.log.warn({ parent, error: errorText(error) }, 'the lease of a parent shard could not be read; waiting');
     return true;
   }
+}
+
+/**
+ * A parent without a lease was read to its end if some child has begun. If none has, the lease was deleted by
+ * accident: the audit creates it again by this very rule, so the wait ends.
+ */
+async function anyChildBegan(deps: ShardWorkerDeps, parent: string): Promise<boolean> {
+  for (const child of deps.catalog.childrenOf(parent)) {
+    const lease = await deps.store.read(child.id);
+    if (lease && !unstarted(lease)) return true;
+  }
+  return false;
 }
