@@ -93,7 +93,7 @@ async function play(stage: Stage): Promise<Report> {
   const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
   if (has('lost-answer')) loseAnAnswer(context);
   if (has('slow-charge')) slowDownACharge(context);
-  const watching = await startWorkers(stage);
+  const { watching } = await startWorkers(stage);
   const parent = await publishAndBreak(stage);
   await settleDown(stage);
   if (parent !== undefined) await awaitSplit(parent, context);
@@ -105,13 +105,14 @@ async function play(stage: Stage): Promise<Report> {
   return makeReport(stage, events, judgement, drained);
 }
 
-async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<Promise<unknown>> {
+async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<{ watching: Promise<void> }> {
   const kill = flags.faults.has('kill');
   const first = await fleet.start(kill ? KILL_ENVIRONMENT : {});
   for (let count = 1; count < flags.workers; count++) await fleet.start();
   await Promise.all(fleet.alive.map((worker) => worker.ready(READY_MS)));
   screen.step(`${fleet.alive.length} workers ready: pid ${fleet.alive.map((worker) => worker.pid).join(', ')}`);
-  return kill ? watchKill(first, context) : Promise.resolve();
+  // In an object: a bare promise would be waited for.
+  return { watching: kill ? watchKill(first, context) : Promise.resolve() };
 }
 
 /** Publishes in three parts, with faults in between. Answers the shard that was split. */
