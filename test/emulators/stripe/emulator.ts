@@ -78,7 +78,11 @@ export interface StripeEmulator {
 /** Starts an emulator of the parts of Stripe that charge customers, on 127.0.0.1. Close it when done. */
 export async function startStripeEmulator(options: StripeEmulatorOptions = {}): Promise<StripeEmulator> {
   const clock = new EmulatorClock();
-  const faults = new Faults(clock);
+  const operations = [...PAYMENT_INTENT_WRITES, ...READS, ...CUSTOMER_OPERATIONS, ...REFUND_OPERATIONS];
+  const faults = new Faults(
+    clock,
+    operations.map((operation) => operation.name),
+  );
   const keys = new KeyRing(options.account ?? 'acct_1ChargeOnceLocal', options.apiKeys);
   const books = new Books();
   const worlds = new Worlds(clock, books, options);
@@ -90,7 +94,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions = {}): 
     keys,
     limiter: new RateLimiter(clock, options.rateLimit ?? {}),
     idempotency: new IdempotencyStore(clock, options.idempotencyRetentionMs ?? 24 * 3600 * 1000),
-    route: createRouter([...PAYMENT_INTENT_WRITES, ...READS, ...CUSTOMER_OPERATIONS, ...REFUND_OPERATIONS]),
+    route: createRouter(operations),
     world: ({ account, livemode }) => worlds.get(account, livemode),
     newRequestId: () => `req_${randomText(14)}`,
     latencyMs: options.latencyMs ?? 0,

@@ -114,8 +114,15 @@ interface Armed {
 
 export class Faults {
   readonly #armed = new Set<Armed>();
+  readonly #names: ReadonlySet<string>;
 
-  constructor(private readonly clock: EmulatorClock) {}
+  /** `operations`: names that a fault may be on. */
+  constructor(
+    private readonly clock: EmulatorClock,
+    operations: readonly string[],
+  ) {
+    this.#names = new Set(['any', ...operations.flatMap((name) => [name, shortName(name)])]);
+  }
 
   /** Arms a fault. Several may wait at one point: they act in the order in which they were added. */
   add(fault: Fault): ArmedFault {
@@ -161,6 +168,9 @@ export class Faults {
   }
 
   #arm(target: FaultTarget, act: Armed['act']): ArmedFault {
+    if (!this.#names.has(target.on)) {
+      throw new Error(`faults: on '${target.on}' would never hit; use one of ${[...this.#names].join(', ')}`);
+    }
     const armed: Armed = { target, act, hits: 0 };
     this.#armed.add(armed);
     return {
@@ -180,9 +190,14 @@ export class Faults {
   }
 }
 
+/** `confirm` for `payment_intents.confirm`. */
+function shortName(operation: string): string {
+  return operation.replace(/^payment_intents\./, '');
+}
+
 function isHit({ target, hits }: Armed, when: FaultPoint, info: FaultInfo): boolean {
   if (target.when !== when || hits >= (target.times ?? 1)) return false;
-  const names = [info.operation, info.operation.replace(/^payment_intents\./, ''), 'any'];
+  const names = [info.operation, shortName(info.operation), 'any'];
   return names.includes(target.on) && (target.match?.(info) ?? true);
 }
 

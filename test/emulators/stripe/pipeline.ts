@@ -171,6 +171,7 @@ class Exchange {
     try {
       await this.#before('before-execute');
       await this.parts.clock.sleep(this.parts.latencyMs);
+      this.#stopWithEmulator();
       const { reply, isKept } = this.#execute(operation, id, world, params);
       const isReplaced = await this.#after('after-execute');
       if (isKept && !isReplaced) this.#claim?.store(reply);
@@ -199,6 +200,7 @@ class Exchange {
   /** Before anything is executed a fault ends the request; the key is given back unless the fault keeps its answer. */
   async #before(point: FaultPoint): Promise<void> {
     const effect = await this.parts.faults.at(point, this.#info);
+    this.#stopWithEmulator();
     if (effect === undefined) return;
     if (effect.kind === 'transport') {
       this.#transport = effect.transport;
@@ -206,6 +208,11 @@ class Exchange {
     }
     if (effect.isKept === true && effect.reply !== undefined) this.#claim?.store(effect.reply);
     throw new Interruption(effect.reply);
+  }
+
+  /** A request that waited while the emulator closed is lost, not executed: the books are closed too. */
+  #stopWithEmulator(): void {
+    if (this.parts.clock.stopped.aborted) throw new Interruption(undefined);
   }
 
   /** After it, a fault changes only what the client sees, and, if it says so, what the key keeps: then true. */

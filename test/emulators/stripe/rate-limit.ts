@@ -7,6 +7,8 @@ export interface RateLimits {
   readonly perSecond?: number;
   /** Requests a second for one endpoint. Absent: no limit. */
   readonly perEndpointPerSecond?: number;
+  /** Requests that may come together before the rates bite. Absent: as many as come in a second. */
+  readonly burst?: number;
   /** Requests at once. Absent: no limit. */
   readonly concurrent?: number;
 }
@@ -42,8 +44,9 @@ export class RateLimiter {
   #take(name: string, perSecond: number | undefined): boolean {
     if (perSecond === undefined) return true;
     const now = this.clock.now();
-    const bucket = this.#buckets.get(name) ?? { tokens: perSecond, filledAt: now };
-    bucket.tokens = Math.min(perSecond, bucket.tokens + ((now - bucket.filledAt) / 1000) * perSecond);
+    const most = this.limits.burst ?? perSecond;
+    const bucket = this.#buckets.get(name) ?? { tokens: most, filledAt: now };
+    bucket.tokens = Math.min(most, bucket.tokens + ((now - bucket.filledAt) / 1000) * perSecond);
     bucket.filledAt = now;
     this.#buckets.set(name, bucket);
     if (bucket.tokens < 1) return false;
