@@ -1,5 +1,5 @@
 /** Bundles the runtime: one file for each source's image and one for the command line. Run by `npm run build`. */
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -8,8 +8,8 @@ export const MAX_BUNDLE_BYTES = 3 * 1024 * 1024;
 
 const ROOT = join(__dirname, '..', '..');
 
-/** Modules that are asked for but must not be there: optional native or platform parts of dependencies. */
-const ABSENT = ['pg-native', 'pg-cloudflare'];
+/** Modules that dependencies ask for in vain: native or platform parts that nothing here uses. */
+export const ABSENT: readonly string[] = ['pg-native', 'pg-cloudflare', '@aws-sdk/signature-v4-crt'];
 
 export interface Built {
   readonly name: string;
@@ -31,10 +31,10 @@ export async function buildImages(root: string = ROOT): Promise<Built[]> {
 
 async function bundle(root: string, name: string, version: string): Promise<Built> {
   const folder = join(root, 'dist', 'runtime', 'image', name);
-  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'chargeonce.js');
-  await build({
+  const { outputFiles } = await build({
+    write: false,
     absWorkingDir: root,
     entryPoints: ['runtime/main.ts'],
     outfile: file,
@@ -49,10 +49,15 @@ async function bundle(root: string, name: string, version: string): Promise<Buil
     sourcesContent: false,
     legalComments: 'none',
     mainFields: ['module', 'main'],
-    external: ABSENT,
+    external: [...ABSENT],
     define: { CHARGEONCE_VERSION: JSON.stringify(version) },
     logLevel: 'warning',
   });
+  // Whoever starts the old bundle at this moment gets the old one whole.
+  for (const { path, contents } of outputFiles) {
+    writeFileSync(`${path}.new`, contents);
+    renameSync(`${path}.new`, path);
+  }
   if (name !== 'cli') cpSync(join(root, 'runtime', 'image', name), folder, { recursive: true });
   return { name, file, bytes: statSync(file).size };
 }

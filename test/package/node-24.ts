@@ -1,6 +1,6 @@
 /** The Node.js version that is deployed, from the npm registry, kept between runs. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,6 +18,8 @@ export function node24(): string | undefined {
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: 110_000,
   });
+  // The one who runs it is not the one who installs it.
+  chmodSync(fresh, 0o755);
   // In one step, so that a run that was interrupted leaves no half of it behind.
   rmSync(home, { recursive: true, force: true });
   renameSync(fresh, home);

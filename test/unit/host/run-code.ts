@@ -13,15 +13,21 @@ export interface Ended {
 
 export interface Running {
   readonly child: ChildProcess;
+  /** What stdout had so far. */
+  out(): string;
   /** Resolves when stdout contains the text; rejects when the process ends without it. */
   printed(text: string): Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** `host` is runtime/host inside the code. */
-export function runCode(code: string): Running {
-  const preamble = `const host = require(${JSON.stringify(join(ROOT, 'runtime', 'host'))});`;
-  const child = spawn(process.execPath, ['--require', 'tsx/cjs', '-e', `${preamble}\n${code}`], { cwd: ROOT });
+/** Inside the code `runtime(path)` loads a module of runtime/, and `host` is runtime/host. */
+export function runCode(code: string, env: Record<string, string> = {}): Running {
+  const preamble = [
+    `const runtime = (path) => require(${JSON.stringify(join(ROOT, 'runtime'))} + '/' + path);`,
+    `const host = runtime('host');`,
+  ].join('\n');
+  const args = ['--require', 'tsx/cjs', '-e', `${preamble}\n${code}`];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { PATH: process.env.PATH, ...env } });
   let out = '';
   let err = '';
   const waiting = new Set<() => void>();
@@ -42,5 +48,5 @@ export function runCode(code: string): Running {
       check();
       ended.then(() => reject(new Error(`ended without printing ${text}: ${out}${err}`)));
     });
-  return { child, printed, ended };
+  return { child, out: () => out, printed, ended };
 }
