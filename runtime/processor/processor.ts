@@ -118,35 +118,35 @@ export class Processor implements PartitionConsumer {
     void this.#pump();
   }
 
+  /** The only place that claims: one statement at a time. */
   async #pump(): Promise<void> {
     try {
-      await this.#claimWhileAsked();
+      while (this.#again) {
+        this.#again = false;
+        await this.#claimNext();
+      }
     } finally {
-      // In the same turn as the last look at #again: a kick in between would be lost.
+      // In the very turn of the last look at #again: a kick in between would be lost.
       this.#pumping = false;
     }
   }
 
-  /** The only place that claims: one statement at a time. */
-  async #claimWhileAsked(): Promise<void> {
-    while (this.#again) {
-      this.#again = false;
-      this.#dispatch();
-      if (this.options.drain.aborted) return;
-      const pause = this.halt.remainingMs();
-      if (pause > 0) {
-        await this.tools.host.sleep(pause, this.options.drain);
-        this.#again = true;
-        continue;
-      }
-      // Half a window at a time, so that one statement claims many rows.
-      if (this.#claimed.length > this.#window / 2) continue;
-      const heads = this.#queue.take(this.#window - this.#claimed.length);
-      if (heads.length === 0) continue;
-      for (const work of heads) work.partition.inHand++;
-      await this.#claim(heads);
+  async #claimNext(): Promise<void> {
+    this.#dispatch();
+    if (this.options.drain.aborted) return;
+    const pause = this.halt.remainingMs();
+    if (pause > 0) {
+      await this.tools.host.sleep(pause, this.options.drain);
       this.#again = true;
+      return;
     }
+    // Half a window at a time, so that one statement claims many rows.
+    if (this.#claimed.length > this.#window / 2) return;
+    const heads = this.#queue.take(this.#window - this.#claimed.length);
+    if (heads.length === 0) return;
+    for (const work of heads) work.partition.inHand++;
+    await this.#claim(heads);
+    this.#again = true;
   }
 
   async #claim(heads: readonly Work[]): Promise<void> {

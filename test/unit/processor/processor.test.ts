@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CRASH_POINTS } from '../../../runtime/contract';
 import { deliveries, FakePartition } from '../../support/fake-partition';
@@ -117,19 +116,18 @@ describe('concurrency', () => {
     expect(world.ledger.released).toEqual([]);
   });
 
-  it('is not stalled by kicks that arrive while the pump ends', async () => {
+  it('an event that arrives in the very turn in which the pump ends is not left waiting', async () => {
     const world = aWorld();
-    world.stripe.delayMs = () => 0;
-    const partitions = [0, 1, 2, 3].map((n) => new FakePartition(`test/stream/${n}`));
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 8 }), async (order) => {
-        const before = world.stripe.charged.length;
-        const fresh = order.map((n, index) => [n, anEvent({ customerId: `x${before + index}` })] as const);
-        await Promise.all(fresh.map(([n, event]) => world.processor.deliver(partitions[n]!, deliveries([event]))));
-        await world.host.until(() => world.stripe.charged.length === before + order.length);
-      }),
-      { numRuns: 30 },
-    );
+    const [first, second] = [new FakePartition('test/stream/1'), new FakePartition('test/stream/2')];
+    await world.processor.deliver(first, deliveries([anEvent()]));
+    await world.host.until(() => first.position === '1');
+    // The replay starts the pump for nothing; the fresh event is handed over before it has come to rest.
+    await Promise.all([
+      world.processor.deliver(first, deliveries([anEvent()], 2)),
+      world.processor.deliver(second, deliveries([anEvent({ customerId: 'fresh' })])),
+    ]);
+    await world.host.until(() => second.position === '1');
+    expect(world.stripe.charged).toHaveLength(2);
   });
 });
 
