@@ -164,7 +164,7 @@ interface Report {
 function words(report: Report): string {
   const unnamed = report.undelivered - report.lines.length;
   return [
-    `${report.stream}: sent ${report.sent} of ${report.read} records in ${report.requests} requests, ${report.retried} retried`,
+    `${report.stream}: sent ${report.sent} of ${report.read} records; requests: ${report.requests}, retried: ${report.retried}`,
     ...(report.undelivered === 0 ? [] : [`not delivered: ${report.undelivered}`]),
     ...report.lines.map(({ line, reason }) => `  line ${line}: ${reason}`),
     ...(unnamed > 0 ? [`  and ${unnamed} more`] : []),
