@@ -23,8 +23,6 @@ export interface StatementOptions {
   readonly statementTimeoutMs?: number;
   /** How long a statement is repeated while the database is away, in milliseconds. Default: 60000. */
   readonly retryForMs?: number;
-  /** Other texts for single statements. For tests alone: it takes a rule away to show that its test notices. */
-  readonly queries?: Partial<Record<QueryName, string>>;
 }
 
 const FIRST_PAUSE_MS = 50;
@@ -51,12 +49,11 @@ export class Statements {
   /** Rejects with LedgerUnavailable when the time for repeating is over, with PostgreSQL's error when it is final. */
   async run<Row extends QueryResultRow>(name: QueryName, values: readonly unknown[]): Promise<Row[]> {
     const { host, log, metrics, retryForMs = 60_000 } = this.options;
-    const text = this.options.queries?.[name] ?? QUERIES[name];
     const started = host.monotonic();
     for (let tries = 1; ; tries += 1) {
       metrics.count('ledgerStatements', { statement: name });
       try {
-        const { rows } = await this.pool.query<Row>(text, [...values]);
+        const { rows } = await this.pool.query<Row>(QUERIES[name], [...values]);
         this.login.refused = false;
         return rows;
       } catch (error) {

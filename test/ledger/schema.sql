@@ -108,6 +108,9 @@ CREATE UNIQUE INDEX spend_caps_pkey ON public.spend_caps USING btree (billing_pe
 CREATE OR REPLACE FUNCTION public.claim_batch(p_token text, p_ttl_ms bigint, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[], p_customer text[], p_period text[], p_stripe_customer text[], p_payment_method text[], p_amount bigint[], p_currency text[], p_description text[], p_metadata text[], p_key text[], p_source text[], p_position text[])
  RETURNS TABLE(ord integer, outcome text, retry_in_ms bigint, customer_id text, billing_period text, stripe_customer_id text, payment_method text, amount_cents bigint, currency text, description text, metadata jsonb, status text, idempotency_key text, attempt integer, payment_intent_id text, confirm_started boolean, reserved boolean, fence bigint)
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 BEGIN
@@ -175,6 +178,58 @@ BEGIN
   JOIN billing_records b USING (customer_id, billing_period)
   ORDER BY i.ord;
 END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.claim_due(p_token text, p_ttl_ms bigint, p_limit integer, p_recheck_ms bigint, p_closing_ms bigint)
+ RETURNS SETOF billing_records
+ LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+  WITH candidates AS MATERIALIZED (
+    (SELECT customer_id, billing_period, 0 AS rank, claim_expires_at AS since FROM billing_records
+      WHERE claim_expires_at > now() AND claimed_by = p_token)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
+      WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT p_limit)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+      WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+        AND updated_at <= now()
+          - least(greatest((now() - first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
+      ORDER BY updated_at LIMIT p_limit)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+      WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
+        AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+        AND updated_at <= now() - p_closing_ms * interval '1 ms'
+      ORDER BY updated_at LIMIT p_limit)
+  ), locked AS MATERIALIZED (
+    SELECT b.customer_id, b.billing_period, c.rank = 0 AS own
+    FROM candidates c JOIN billing_records b USING (customer_id, billing_period)
+    -- Again, because somebody may have moved the row between the read and the lock.
+    WHERE CASE
+      WHEN c.rank = 0 THEN b.claimed_by = p_token
+      WHEN b.claim_expires_at > now() THEN false
+      WHEN b.status = 'pending' THEN true
+      WHEN b.status IN ('processing', 'action_required') THEN b.updated_at <= now()
+        - least(greatest((now() - b.first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
+      WHEN b.status IN ('card_declined', 'rejected') THEN b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
+        AND b.updated_at <= now() - p_closing_ms * interval '1 ms'
+      ELSE false
+    END
+    ORDER BY c.rank, c.since
+    LIMIT p_limit
+    FOR UPDATE OF b SKIP LOCKED
+  )
+  UPDATE billing_records b
+  SET claimed_by = p_token, claim_expires_at = now() + p_ttl_ms * interval '1 ms',
+    fence = CASE WHEN l.own THEN b.fence ELSE b.fence + 1 END
+  FROM locked l
+  WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+  RETURNING b.*
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.drop_intents(p_writes jsonb)
@@ -260,68 +315,51 @@ CREATE OR REPLACE FUNCTION public.reserve_claimed(p_token text, p_enforce boolea
 AS $function$
 #variable_conflict use_column
 DECLARE
+  need record;
   cap record;
-  item record;
+  allowed bigint;
   room bigint;
   taken bigint;
-  fits integer[];
-  blocked integer[];
+  fits text[];
 BEGIN
-  -- The caps that are missing, in lock order.
-  INSERT INTO spend_caps (billing_period, currency, limit_cents)
-  SELECT DISTINCT b.billing_period, b.currency, CASE WHEN p_enforce THEN d.cents END
-  FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
-  JOIN billing_records b USING (customer_id, billing_period)
-  LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = b.currency
-  LEFT JOIN spend_caps s ON s.billing_period = b.billing_period AND s.currency = b.currency
-  WHERE b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved AND s.billing_period IS NULL
-  ORDER BY b.billing_period, b.currency
-  ON CONFLICT (billing_period, currency) DO NOTHING;
-
-  FOR cap IN
-    SELECT s.billing_period, s.currency, s.reserved_cents, s.spent_cents, d.cents AS default_cents,
-      CASE WHEN p_enforce THEN coalesce(s.limit_cents, d.cents) END AS allowed, s.limit_cents
-    FROM spend_caps s
-    LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = s.currency
-    WHERE EXISTS (
-      SELECT FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
-      JOIN billing_records b USING (customer_id, billing_period)
-      WHERE b.billing_period = s.billing_period AND b.currency = s.currency
-        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved)
-    ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C"
-    FOR UPDATE OF s
+  FOR need IN
+    SELECT b.billing_period, b.currency, sum(b.amount_cents)::bigint AS total,
+      array_agg(b.customer_id ORDER BY i.ord) AS customers, array_agg(b.amount_cents ORDER BY i.ord) AS amounts
+    FROM (SELECT customer_id, billing_period, min(ord) AS ord
+      FROM unnest(p_customer, p_period) WITH ORDINALITY AS u(customer_id, billing_period, ord)
+      GROUP BY customer_id, billing_period) i
+    JOIN billing_records b USING (customer_id, billing_period)
+    WHERE b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved
+    GROUP BY b.billing_period, b.currency
+    ORDER BY b.billing_period COLLATE "C", b.currency COLLATE "C"
   LOOP
-    room := cap.allowed - cap.reserved_cents - cap.spent_cents;
+    INSERT INTO spend_caps (billing_period, currency) VALUES (need.billing_period, need.currency)
+    ON CONFLICT DO NOTHING;
+    SELECT * INTO cap FROM spend_caps s
+    WHERE s.billing_period = need.billing_period AND s.currency = need.currency FOR UPDATE;
+    allowed := coalesce(cap.limit_cents, p_default_cents[array_position(p_default_currencies, need.currency)]);
+    room := allowed - cap.reserved_cents - cap.spent_cents;
     taken := 0;
     fits := '{}';
-    blocked := '{}';
-    FOR item IN
-      SELECT min(i.ord)::integer AS ord, b.amount_cents
-      FROM unnest(p_customer, p_period) WITH ORDINALITY AS i(customer_id, billing_period, ord)
-      JOIN billing_records b USING (customer_id, billing_period)
-      WHERE b.billing_period = cap.billing_period AND b.currency = cap.currency
-        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved
-      GROUP BY b.customer_id, b.billing_period, b.amount_cents
-      ORDER BY 1
-    LOOP
-      IF NOT p_enforce OR (cap.allowed IS NOT NULL AND taken + item.amount_cents <= room) THEN
-        taken := taken + item.amount_cents;
-        fits := fits || item.ord;
-      ELSE
-        blocked := blocked || item.ord;
-      END IF;
-    END LOOP;
-    UPDATE spend_caps s
-    SET reserved_cents = s.reserved_cents + taken, updated_at = now(),
-      limit_cents = CASE WHEN p_enforce THEN cap.allowed ELSE s.limit_cents END
-    WHERE s.billing_period = cap.billing_period AND s.currency = cap.currency;
+    IF NOT p_enforce OR need.total <= room THEN
+      taken := need.total;
+      fits := need.customers;
+    ELSIF room IS NOT NULL THEN
+      FOR n IN 1 .. cardinality(need.customers) LOOP
+        CONTINUE WHEN taken + need.amounts[n] > room;
+        taken := taken + need.amounts[n];
+        fits := fits || need.customers[n];
+      END LOOP;
+    END IF;
+    UPDATE spend_caps s SET reserved_cents = s.reserved_cents + taken, updated_at = now(),
+      limit_cents = CASE WHEN p_enforce THEN allowed ELSE s.limit_cents END
+    WHERE s.billing_period = need.billing_period AND s.currency = need.currency;
     UPDATE billing_records b SET reserved = true
-    FROM unnest(fits) AS f(ord)
-    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+    WHERE b.billing_period = need.billing_period AND b.customer_id = ANY (fits);
     UPDATE billing_records b
     SET status = 'cap_blocked', claimed_by = NULL, claim_expires_at = NULL, updated_at = now()
-    FROM unnest(blocked) AS f(ord)
-    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+    WHERE b.billing_period = need.billing_period AND b.customer_id = ANY (need.customers)
+      AND b.claimed_by = p_token AND NOT b.reserved;
   END LOOP;
 END $function$
 ;
@@ -387,6 +425,9 @@ $function$
 CREATE OR REPLACE FUNCTION public.write_batch(p_writes jsonb)
  RETURNS TABLE(ord integer, record jsonb)
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 #variable_conflict use_column
 DECLARE

@@ -88,77 +88,61 @@ CREATE TABLE dead_letters (
   resolved_at timestamptz,
   UNIQUE (source, source_position)
 )` },
-  { version: 9, name: 'create_reserve', sql: `-- Holds the amounts of the claim's rows against their caps, in batch order; what does not fit becomes cap_blocked.
--- Called by claim_batch after the records are locked: caps are always locked last, in order. The room is read under
--- the cap's lock. A cap without a limit (mode off) is kept all the same, so that changing the mode keeps the sums.
+  { version: 9, name: 'create_reserve_claimed', sql: `-- Holds the amounts of the claim's rows against their caps, in batch order; what does not fit becomes cap_blocked.
+-- Called by claim_batch after the records are locked: caps are always locked last, and in order. The room is read under
+-- the cap's lock, by a statement of its own. A cap without a limit (mode off) is kept all the same, so that the sums are
+-- right whatever the mode was; when a limit is enforced, the missing one is set to the currency's default.
 CREATE FUNCTION reserve_claimed(
   p_token text, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[],
   p_customer text[], p_period text[]
 ) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
+  need record;
   cap record;
-  item record;
+  allowed bigint;
   room bigint;
   taken bigint;
-  fits integer[];
-  blocked integer[];
+  fits text[];
 BEGIN
-  -- The caps that are missing, in lock order.
-  INSERT INTO spend_caps (billing_period, currency, limit_cents)
-  SELECT DISTINCT b.billing_period, b.currency, CASE WHEN p_enforce THEN d.cents END
-  FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
-  JOIN billing_records b USING (customer_id, billing_period)
-  LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = b.currency
-  LEFT JOIN spend_caps s ON s.billing_period = b.billing_period AND s.currency = b.currency
-  WHERE b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved AND s.billing_period IS NULL
-  ORDER BY b.billing_period, b.currency
-  ON CONFLICT (billing_period, currency) DO NOTHING;
-
-  FOR cap IN
-    SELECT s.billing_period, s.currency, s.reserved_cents, s.spent_cents, d.cents AS default_cents,
-      CASE WHEN p_enforce THEN coalesce(s.limit_cents, d.cents) END AS allowed, s.limit_cents
-    FROM spend_caps s
-    LEFT JOIN unnest(p_default_currencies, p_default_cents) AS d(currency, cents) ON d.currency = s.currency
-    WHERE EXISTS (
-      SELECT FROM unnest(p_customer, p_period) AS i(customer_id, billing_period)
-      JOIN billing_records b USING (customer_id, billing_period)
-      WHERE b.billing_period = s.billing_period AND b.currency = s.currency
-        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved)
-    ORDER BY s.billing_period COLLATE "C", s.currency COLLATE "C"
-    FOR UPDATE OF s
+  FOR need IN
+    SELECT b.billing_period, b.currency, sum(b.amount_cents)::bigint AS total,
+      array_agg(b.customer_id ORDER BY i.ord) AS customers, array_agg(b.amount_cents ORDER BY i.ord) AS amounts
+    FROM (SELECT customer_id, billing_period, min(ord) AS ord
+      FROM unnest(p_customer, p_period) WITH ORDINALITY AS u(customer_id, billing_period, ord)
+      GROUP BY customer_id, billing_period) i
+    JOIN billing_records b USING (customer_id, billing_period)
+    WHERE b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved
+    GROUP BY b.billing_period, b.currency
+    ORDER BY b.billing_period COLLATE "C", b.currency COLLATE "C"
   LOOP
-    room := cap.allowed - cap.reserved_cents - cap.spent_cents;
+    INSERT INTO spend_caps (billing_period, currency) VALUES (need.billing_period, need.currency)
+    ON CONFLICT DO NOTHING;
+    SELECT * INTO cap FROM spend_caps s
+    WHERE s.billing_period = need.billing_period AND s.currency = need.currency FOR UPDATE;
+    allowed := coalesce(cap.limit_cents, p_default_cents[array_position(p_default_currencies, need.currency)]);
+    room := allowed - cap.reserved_cents - cap.spent_cents;
     taken := 0;
     fits := '{}';
-    blocked := '{}';
-    FOR item IN
-      SELECT min(i.ord)::integer AS ord, b.amount_cents
-      FROM unnest(p_customer, p_period) WITH ORDINALITY AS i(customer_id, billing_period, ord)
-      JOIN billing_records b USING (customer_id, billing_period)
-      WHERE b.billing_period = cap.billing_period AND b.currency = cap.currency
-        AND b.status = 'pending' AND b.claimed_by = p_token AND NOT b.reserved
-      GROUP BY b.customer_id, b.billing_period, b.amount_cents
-      ORDER BY 1
-    LOOP
-      IF NOT p_enforce OR (cap.allowed IS NOT NULL AND taken + item.amount_cents <= room) THEN
-        taken := taken + item.amount_cents;
-        fits := fits || item.ord;
-      ELSE
-        blocked := blocked || item.ord;
-      END IF;
-    END LOOP;
-    UPDATE spend_caps s
-    SET reserved_cents = s.reserved_cents + taken, updated_at = now(),
-      limit_cents = CASE WHEN p_enforce THEN cap.allowed ELSE s.limit_cents END
-    WHERE s.billing_period = cap.billing_period AND s.currency = cap.currency;
+    IF NOT p_enforce OR need.total <= room THEN
+      taken := need.total;
+      fits := need.customers;
+    ELSIF room IS NOT NULL THEN
+      FOR n IN 1 .. cardinality(need.customers) LOOP
+        CONTINUE WHEN taken + need.amounts[n] > room;
+        taken := taken + need.amounts[n];
+        fits := fits || need.customers[n];
+      END LOOP;
+    END IF;
+    UPDATE spend_caps s SET reserved_cents = s.reserved_cents + taken, updated_at = now(),
+      limit_cents = CASE WHEN p_enforce THEN allowed ELSE s.limit_cents END
+    WHERE s.billing_period = need.billing_period AND s.currency = need.currency;
     UPDATE billing_records b SET reserved = true
-    FROM unnest(fits) AS f(ord)
-    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+    WHERE b.billing_period = need.billing_period AND b.customer_id = ANY (fits);
     UPDATE billing_records b
     SET status = 'cap_blocked', claimed_by = NULL, claim_expires_at = NULL, updated_at = now()
-    FROM unnest(blocked) AS f(ord)
-    WHERE b.customer_id = p_customer[f.ord] AND b.billing_period = p_period[f.ord];
+    WHERE b.billing_period = need.billing_period AND b.customer_id = ANY (need.customers)
+      AND b.claimed_by = p_token AND NOT b.reserved;
   END LOOP;
 END $$` },
   { version: 10, name: 'create_claim_batch', sql: `-- The claim of a batch, in one round trip. VOLATILE plpgsql: under READ COMMITTED each statement below takes a new
@@ -166,6 +150,7 @@ END $$` },
 -- A function and not a transaction of separate statements: MEASURED
 -- Lock order, the same in every writer: billing_records by key COLLATE "C", then billing_conflicts, then spend_caps.
 -- p_token names this call: a repeat after a lost answer finds its own rows and gets them at the same fence.
+-- The planner is kept to index lookups: a plan made while the table was small is cached by the connection.
 -- An amount of zero is settled on the spot as zero_amount.
 CREATE FUNCTION claim_batch(
   p_token text, p_ttl_ms bigint, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[],
@@ -175,7 +160,8 @@ CREATE FUNCTION claim_batch(
   ord integer, outcome text, retry_in_ms bigint, customer_id text, billing_period text, stripe_customer_id text,
   payment_method text, amount_cents bigint, currency text, description text, metadata jsonb, status text,
   idempotency_key text, attempt integer, payment_intent_id text, confirm_started boolean, reserved boolean, fence bigint
-) LANGUAGE plpgsql VOLATILE AS $$
+) LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 BEGIN
   -- 1. Insert the missing rows and take over the expired ones. Read first: a row that cannot be claimed is never
@@ -359,8 +345,10 @@ CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql V
 $$` },
   { version: 18, name: 'create_write_batch', sql: `-- Writes of one row each, of any kind, in one round trip: at most one for a row. First all rows are locked in order;
 -- each function then takes a new snapshot, so it sees them as they are and waits for nobody but the caps.
+-- The planner is kept to index lookups: a plan made while the table was small is cached by the connection.
 -- Answers the input of each write whose row was as expected, with the row as it is then where the writer goes on with it.
-CREATE FUNCTION write_batch(p_writes jsonb) RETURNS TABLE (ord integer, record jsonb) LANGUAGE plpgsql VOLATILE AS $$
+CREATE FUNCTION write_batch(p_writes jsonb) RETURNS TABLE (ord integer, record jsonb) LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
   moved integer[];
@@ -387,6 +375,56 @@ BEGIN
   WHERE i.ord = ANY (moved);
   RETURN QUERY SELECT settle_rows(p_writes), NULL::jsonb;
 END $$` },
+  { version: 19, name: 'create_claim_due', sql: `-- Takes over rows that nobody works on, oldest first: expired claims, accepted charges that are due for another look,
+-- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
+-- Rows that this very call took before its answer was lost (p_token) are answered again at the same fence.
+CREATE FUNCTION claim_due(
+  p_token text, p_ttl_ms bigint, p_limit integer, p_recheck_ms bigint, p_closing_ms bigint
+) RETURNS SETOF billing_records LANGUAGE sql VOLATILE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+  WITH candidates AS MATERIALIZED (
+    (SELECT customer_id, billing_period, 0 AS rank, claim_expires_at AS since FROM billing_records
+      WHERE claim_expires_at > now() AND claimed_by = p_token)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
+      WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT p_limit)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+      WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+        AND updated_at <= now()
+          - least(greatest((now() - first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
+      ORDER BY updated_at LIMIT p_limit)
+    UNION ALL
+    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+      WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
+        AND (claim_expires_at IS NULL OR claim_expires_at <= now())
+        AND updated_at <= now() - p_closing_ms * interval '1 ms'
+      ORDER BY updated_at LIMIT p_limit)
+  ), locked AS MATERIALIZED (
+    SELECT b.customer_id, b.billing_period, c.rank = 0 AS own
+    FROM candidates c JOIN billing_records b USING (customer_id, billing_period)
+    -- Again, because somebody may have moved the row between the read and the lock.
+    WHERE CASE
+      WHEN c.rank = 0 THEN b.claimed_by = p_token
+      WHEN b.claim_expires_at > now() THEN false
+      WHEN b.status = 'pending' THEN true
+      WHEN b.status IN ('processing', 'action_required') THEN b.updated_at <= now()
+        - least(greatest((now() - b.first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
+      WHEN b.status IN ('card_declined', 'rejected') THEN b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
+        AND b.updated_at <= now() - p_closing_ms * interval '1 ms'
+      ELSE false
+    END
+    ORDER BY c.rank, c.since
+    LIMIT p_limit
+    FOR UPDATE OF b SKIP LOCKED
+  )
+  UPDATE billing_records b
+  SET claimed_by = p_token, claim_expires_at = now() + p_ttl_ms * interval '1 ms',
+    fence = CASE WHEN l.own THEN b.fence ELSE b.fence + 1 END
+  FROM locked l
+  WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
+  RETURNING b.*
+$$` },
 ] as const;
 
 export const QUERIES = {
@@ -394,49 +432,9 @@ export const QUERIES = {
 UPDATE ledger_meta
 SET livemode = coalesce(livemode, $1::boolean), stripe_account = coalesce(stripe_account, $2::text)
 WHERE livemode IS NULL OR (livemode = $1::boolean AND stripe_account IS NULL AND $2::text IS NOT NULL)`,
-  claimDue: `-- Takes over rows that nobody works on, oldest first: expired claims, accepted charges that are due for another look,
--- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
--- Rows that this very call took before its answer was lost ($1) are answered again at the same fence.
-WITH candidates AS (
-  (SELECT customer_id, billing_period, 0 AS rank, claim_expires_at AS since FROM billing_records
-    WHERE claimed_by = $1::text AND claim_expires_at > now())
-  UNION ALL
-  (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
-    WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT $3::integer)
-  UNION ALL
-  (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
-    WHERE status IN ('processing', 'action_required')
-      AND updated_at <= now() - least(greatest((now() - first_attempted_at) / 8, $4::bigint * interval '1 ms'), interval '6 hours')
-      AND (claim_expires_at IS NULL OR claim_expires_at <= now())
-    ORDER BY updated_at LIMIT $3::integer)
-  UNION ALL
-  (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
-    WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
-      AND updated_at <= now() - $5::bigint * interval '1 ms'
-      AND (claim_expires_at IS NULL OR claim_expires_at <= now())
-    ORDER BY updated_at LIMIT $3::integer)
-), locked AS MATERIALIZED (
-  SELECT b.customer_id, b.billing_period, b.claimed_by IS NOT DISTINCT FROM $1 AND b.claim_expires_at > now() AS own
-  FROM candidates c JOIN billing_records b USING (customer_id, billing_period)
-  WHERE (b.claimed_by = $1 AND b.claim_expires_at > now())
-    OR ((b.claim_expires_at IS NULL OR b.claim_expires_at <= now())
-      AND (b.status = 'pending'
-        OR (b.status IN ('processing', 'action_required') AND b.updated_at <= now()
-          - least(greatest((now() - b.first_attempted_at) / 8, $4::bigint * interval '1 ms'), interval '6 hours'))
-        OR (b.status IN ('card_declined', 'rejected') AND b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
-          AND b.updated_at <= now() - $5::bigint * interval '1 ms')))
-  ORDER BY c.rank, c.since
-  LIMIT $3::integer
-  FOR UPDATE OF b SKIP LOCKED
-)
-UPDATE billing_records b
-SET claimed_by = $1, claim_expires_at = now() + $2::bigint * interval '1 ms',
-  fence = CASE WHEN l.own THEN b.fence ELSE b.fence + 1 END
-FROM locked l
-WHERE b.customer_id = l.customer_id AND b.billing_period = l.billing_period
-RETURNING b.customer_id, b.billing_period, b.stripe_customer_id, b.payment_method, b.amount_cents, b.currency,
-  b.description, b.metadata, b.status, b.idempotency_key, b.attempt, b.payment_intent_id,
-  b.confirm_started_at IS NOT NULL AS confirm_started, b.reserved, b.fence`,
+  claimDue: `SELECT customer_id, billing_period, stripe_customer_id, payment_method, amount_cents, currency, description, metadata,
+  status, idempotency_key, attempt, payment_intent_id, confirm_started_at IS NOT NULL AS confirm_started, reserved, fence
+FROM claim_due($1::text, $2::bigint, $3::integer, $4::bigint, $5::bigint)`,
   claim: `SELECT * FROM claim_batch($1::text, $2::bigint, $3::boolean, $4::text[], $5::bigint[],
   $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[],
   $15::text[], $16::text[])`,
@@ -460,7 +458,7 @@ ON CONFLICT (source, source_position) DO NOTHING`,
   findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
   lockMigrations: `-- Held until the transaction ends, so it works through a pooler in transaction mode. The number is ours alone.
 SELECT pg_advisory_xact_lock(4921367284512067)`,
-  look: `-- Reads many identities; nothing is locked.
+  look: `-- Reads many identities, each by its key; nothing is locked.
 SELECT i.ord::integer,
   CASE
     WHEN b.customer_id IS NULL THEN 'claimable'
@@ -473,7 +471,10 @@ SELECT i.ord::integer,
   greatest(0, ceil(extract(epoch FROM b.claim_expires_at - now()) * 1000))::bigint AS retry_in_ms
 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
   AS i(customer_id, billing_period, amount_cents, currency, ord)
-LEFT JOIN billing_records b USING (customer_id, billing_period)
+LEFT JOIN LATERAL (
+  SELECT r.customer_id, r.amount_cents, r.currency, r.status, r.claim_expires_at FROM billing_records r
+  WHERE r.customer_id = i.customer_id AND r.billing_period = i.billing_period LIMIT 1
+) b ON true
 ORDER BY i.ord`,
   ping: `SELECT 1`,
   readMeta: `SELECT schema_version, min_runtime_version, livemode, stripe_account FROM ledger_meta`,
