@@ -7,7 +7,7 @@ export class SpendCap {
    * A cap on each billing period, kept in the ledger. A charge that would exceed it is not made; its row waits
    * as `cap_blocked`.
    *
-   * @param amounts minor units by currency, as in `{ usd: 50_000_00 }`; a currency that is not named has no cap
+   * @param amounts minor units by currency, as in `{ usd: 50_000_00 }`; a charge in a currency that is not named is blocked
    * @throws when an amount is no positive integer or a currency is not three letters
    */
   static perPeriod(amounts: AmountsByCurrency): SpendCap {
