@@ -54,6 +54,7 @@ export async function run(flags: Flags, screen: Screen, keepUp: () => Promise<vo
   const folder = mkdtempSync(join(tmpdir(), 'chargeonce-local-'));
   let parts: Parts | undefined;
   let fleet: Fleet | undefined;
+  let passed = false;
   try {
     const events = flags.file === undefined ? makeEvents(flags) : await readEventFile(flags.file);
     const [template, bundle] = await Promise.all([loadTemplate(flags, folder, screen), buildBundle(screen)]);
@@ -69,12 +70,14 @@ export async function run(flags: Flags, screen: Screen, keepUp: () => Promise<vo
     const context: FaultContext = { parts, fleet, screen, log: new FaultLog() };
     const stage: Stage = { flags, screen, plan, events, parts, fleet, context, published: [] };
     const report = await play(stage);
+    passed = report.verdict === 'pass';
     if (flags.keep) await stayUp(stage, environment, keepUp);
     return report;
   } finally {
     fleet?.killAll();
     await parts?.close();
-    rmSync(folder, { recursive: true, force: true });
+    if (passed || !fleet) rmSync(folder, { recursive: true, force: true });
+    else screen.plain(`  The workers' logs: ${folder}`);
   }
 }
 
