@@ -5,7 +5,7 @@ import { findCurrency } from './currencies';
 import { createFindField, type FieldName, type FieldPointers, type FindField } from './fields';
 import { type JsonObject, parseBody } from './parse-body';
 import { Rejected } from './rejected';
-import { description, metadata, paymentMethod, requiredText, stripeCustomerId, unitsConsumed } from './text-fields';
+import { description, metadata, numberOrText, paymentMethod, requiredText, stripeCustomerId } from './text-fields';
 
 export const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
 /** The largest record that a stream can hold. */
@@ -13,6 +13,8 @@ export const LARGEST_MAX_EVENT_BYTES = 10 * 1024 * 1024;
 
 const MAX_CUSTOMER_ID = 255;
 const MAX_BILLING_PERIOD = 64;
+const MAX_UNITS = 64;
+const MAX_EVENT_ID = 255;
 
 export interface DecoderOptions {
   /** ISO code in any case, for events that name no currency. */
@@ -23,10 +25,12 @@ export interface DecoderOptions {
   readonly maxBytes?: number;
 }
 
-/** An event with what only the description template reads. */
+/** An event with what is there for people alone: never part of an identity, nor of the ledger. */
 export interface DecodedEvent extends BillingEvent {
-  /** As it was written. */
+  /** As it was written. The description template may show it. */
   readonly unitsConsumed?: string;
+  /** The producer's name of this event, for logs. */
+  readonly eventId?: string;
 }
 
 /** `reason` is one sentence for people: the field, what was received, what is allowed. */
@@ -55,7 +59,8 @@ function readEvent(
     ...optional('paymentMethod', paymentMethod(field('payment_method'))),
     ...optional('description', description(field('description'))),
     ...optional('metadata', metadata(field('metadata'))),
-    ...optional('unitsConsumed', unitsConsumed(field('units_consumed'))),
+    ...optional('unitsConsumed', numberOrText(field('units_consumed'), MAX_UNITS)),
+    ...optional('eventId', numberOrText(field('event_id'), MAX_EVENT_ID)),
   };
 }
 

@@ -16,6 +16,7 @@ const SPELLINGS = {
   description: ['description'],
   units_consumed: ['units_consumed', 'unitsConsumed'],
   metadata: ['metadata'],
+  event_id: ['event_id', 'eventId'],
 } as const;
 export type FieldName = keyof typeof SPELLINGS;
 export const FIELD_NAMES = Object.keys(SPELLINGS) as readonly FieldName[];

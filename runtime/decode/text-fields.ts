@@ -10,7 +10,6 @@ const MAX_METADATA_KEYS = 45;
 const MAX_METADATA_KEY = 40;
 const MAX_METADATA_VALUE = 500;
 const MAX_DESCRIPTION = 1000;
-const MAX_UNITS = 64;
 
 function checkCharacters(label: string, text: string): void {
   if (text.includes('\0')) reject(`${label} contains the character NUL (\\u0000), which is not allowed.`);
@@ -65,10 +64,10 @@ export function description(found: Found): string | undefined {
   return checkText(found, MAX_DESCRIPTION);
 }
 
-/** A number as it was written, or text. */
-export function unitsConsumed({ label, value }: Found): string | undefined {
+/** A number as it was written, or text. Undefined when absent or empty. */
+export function numberOrText({ label, value }: Found, limit: number): string | undefined {
   if (value === undefined || value === '') return undefined;
-  return checkText({ label, value: value instanceof JsonNumber ? value.text : value }, MAX_UNITS);
+  return checkText({ label, value: value instanceof JsonNumber ? value.text : value }, limit);
 }
 
 function metadataValue(label: string, value: unknown): string {

@@ -40,7 +40,7 @@ function inStripesWords(error: InstanceType<typeof Stripe.errors.StripeError>): 
   const raw = asRecord(error.raw);
   const type = asText(raw?.type);
   if (error.type.includes('OAuth') || type === undefined || !STRIPE_TYPES.has(type)) return undefined;
-  if (error.statusCode === undefined || error.statusCode < 400) return undefined;
+  if (error.statusCode === undefined) return undefined;
   return {
     status: error.statusCode,
     type,

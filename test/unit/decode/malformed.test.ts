@@ -132,6 +132,7 @@ const CASES: readonly [string, string | Uint8Array, string][] = [
   ['description with NUL', body({ description: '"\\u0000x"' }), 'NUL'],
   ['units an object', body({ units_consumed: '{}' }), 'units_consumed is an object'],
   ['units too long', body({ units_consumed: '1'.repeat(65) }), '1 to 64'],
+  ['event id an object', body({ event_id: '{}' }), 'event_id is an object'],
   ['metadata a text', body({ metadata: '"a=b"' }), 'metadata is the text "a=b"; it must be an object'],
   ['metadata an array', body({ metadata: '[]' }), 'metadata is an array'],
   ['metadata nested', body({ metadata: '{"a":{"b":1}}' }), 'metadata, key "a", is an object'],

@@ -244,6 +244,24 @@ const CASES: readonly Case[] = [
     label: 'server_error',
   },
   {
+    name: '400 api_error is unknown, never a refusal',
+    reply: json(400, stripeError({ type: 'api_error', message: 'hm' })),
+    answer: { kind: 'server_error', status: 400, replayed: false, message: 'hm' },
+    label: 'server_error',
+  },
+  {
+    name: '404 card_error is unknown, never a refusal or a decline',
+    reply: json(404, stripeError({ ...cardError, message: 'hm' })),
+    answer: { kind: 'server_error', status: 404, replayed: false, message: 'hm' },
+    label: 'server_error',
+  },
+  {
+    name: '200 with an error of Stripe’s is no decline',
+    reply: json(200, stripeError({ ...cardError, message: 'hm' })),
+    answer: { kind: 'server_error', status: 200, replayed: false, message: 'hm' },
+    label: 'server_error',
+  },
+  {
     name: '418 in Stripe’s words is unknown',
     reply: json(418, stripeError({ type: 'invalid_request_error', message: 'hm' })),
     answer: { kind: 'server_error', status: 418, replayed: false, message: 'hm' },
