@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { brokenRules, importCycles, RULES } from './import-rules';
 import { readSources, sourcesOf } from './sources';
 
-describe('who imports whom', () => {
+describe('who imports whom', { timeout: 60_000 }, () => {
   const sources = readSources();
 
   it('keeps every rule', () => {

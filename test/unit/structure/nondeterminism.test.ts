@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nondeterminism } from './nondeterminism';
 import { readSources, sourcesOf } from './sources';
 
-describe('chance', () => {
+describe('chance', { timeout: 60_000 }, () => {
   it('comes in through runtime/host only, settings through runtime/config', () => {
     expect(nondeterminism(readSources())).toEqual([]);
   });

@@ -17,7 +17,7 @@ const ENTRY_POINTS = [
   'test/vitest.config.mts',
 ];
 
-describe('the sources', () => {
+describe('the sources', { timeout: 60_000 }, () => {
   const sources = readSources();
 
   it('have no file above 500 lines', () => {
