@@ -34,7 +34,7 @@ const LOCAL_ENVIRONMENT = {
   STRIPE_MAX_RPS: '25',
   HEALTH_HOST: '127.0.0.1',
 } as const;
-const READY_MS = 30_000;
+const READY_MS = 20_000;
 const DRAIN_MS = 60_000;
 /** Nothing moved for this long: what is open then stays open. Longer than a claim. */
 const STALLED_MS = 100_000;

@@ -1,0 +1,148 @@
+/** `npm start` itself: its verdict, its counts for a given file, and that it fails when the template is wrong. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { billingApp } from '../../stacks/aws/app';
+import { localRun } from '../support/local-run';
+
+const MINUTE = 60_000;
+
+describe('npm start', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'chargeonce-test-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const template = (change: (json: string) => string): string => {
+    const json = JSON.stringify(billingApp(join(folder, 'cdk.out')).synth().stacks[0]?.template);
+    const changed = change(json);
+    expect(changed).not.toBe(json);
+    const file = join(folder, 'template.json');
+    writeFileSync(file, changed);
+    return file;
+  };
+
+  it(
+    'survives every fault: charged once, nothing twice, nothing lost',
+    async () => {
+      const { code, report, screen } = await localRun();
+      expect({ code, problems: report?.problems, screen: code === 0 ? '' : screen }).toEqual({
+        code: 0,
+        problems: [],
+        screen: '',
+      });
+      const source = report?.sources[0];
+      expect(source).toMatchObject({ distinct: 250, pending: 0, doubleCharged: 0, lost: 0, conflicts: 3 });
+      expect((source?.charged ?? 0) + (source?.declined ?? 0)).toBe(250);
+      expect(source?.faults.map((fault) => fault.name)).toEqual([
+        'kill',
+        'lost-answer',
+        'slow-charge',
+        'throttle',
+        'theft',
+        'split',
+        'outage',
+        'duplicates',
+        'malformed',
+        'declines',
+        'conflict',
+      ]);
+      for (const fault of source?.faults ?? []) expect(fault.seen).toBeGreaterThanOrEqual(fault.injected);
+    },
+    4 * MINUTE,
+  );
+
+  it(
+    'publishes the bytes of a file and ends every line as Stripe would',
+    async () => {
+      const event = (customer: string, more: object = {}) =>
+        JSON.stringify({
+          customer_id: customer,
+          billing_period: '2026-10',
+          stripe_customer_id: `cus_${customer}`,
+          amount_cents: 500,
+          ...more,
+        });
+      const file = join(folder, 'events.ndjson');
+      const lines = [
+        event('good'),
+        event('good'),
+        event('good', { amount_cents: 501 }),
+        event('declined', { payment_method: 'pm_card_visa_chargeDeclined' }),
+        event('authentication', { payment_method: 'pm_card_authenticationRequired' }),
+        event('zero', { amount_cents: 0 }),
+        event('tiny', { amount_cents: 1 }),
+        event('rich', { billing_period: '2026-11', amount_cents: 4_999_999 }),
+        event('over', { billing_period: '2026-11', amount_cents: 4_999_999 }),
+        'not an event',
+      ];
+      writeFileSync(file, Buffer.concat([Buffer.from(`${lines.join('\n')}\n`), Buffer.from([0xff, 0xfe, 0x0a])]));
+      const { code, report, screen } = await localRun('--file', file, '--faults', 'none');
+      expect(report?.sources[0], screen).toEqual({
+        source: 'kinesis',
+        published: 11,
+        valid: 9,
+        distinct: 7,
+        charged: 2,
+        declined: 2,
+        actionRequired: 0,
+        processing: 0,
+        capBlocked: 1,
+        rejected: 1,
+        zeroAmount: 1,
+        pending: 0,
+        deadLettered: 2,
+        conflicts: 1,
+        doubleCharged: 0,
+        lost: 0,
+        faults: [],
+      });
+      expect(code).toBe(0);
+    },
+    2 * MINUTE,
+  );
+
+  it(
+    'fails when the template names an environment variable otherwise',
+    async () => {
+      const { code, report, screen } = await localRun(
+        '--faults',
+        'none',
+        '--template',
+        template((json) => json.replaceAll('"LEASE_TABLE_NAME"', '"LEASE_TABLE"')),
+      );
+      expect({ code, report }).toEqual({ code: 2, report: undefined });
+      expect(screen).toContain('LEASE_TABLE_NAME');
+    },
+    MINUTE,
+  );
+
+  it(
+    'fails when the template names a key of the lease table otherwise',
+    async () => {
+      const { code, report, screen } = await localRun(
+        '--faults',
+        'none',
+        '--template',
+        template((json) => json.replaceAll('"leaseKey"', '"leaseId"')),
+      );
+      expect({ code, report }).toEqual({ code: 2, report: undefined });
+      expect(screen).toMatch(/not ready|ended/);
+    },
+    MINUTE,
+  );
+
+  it(
+    'says what is wrong with its flags',
+    async () => {
+      const { code, screen } = await localRun('--events', 'many', '--faults', 'earthquake');
+      expect(code).toBe(2);
+      expect(screen).toContain('--events was "many"');
+      expect(screen).toContain('"earthquake" is unknown');
+      expect(readFileSync(join(__dirname, '../../stacks/local/flags.ts'), 'utf8')).toContain('--seed');
+    },
+    MINUTE,
+  );
+});

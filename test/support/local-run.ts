@@ -1,0 +1,32 @@
+/** Runs `npm start` as a user would, with --json, and reads its verdict. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Report } from '../../stacks/local/report';
+
+const ROOT = join(__dirname, '..', '..');
+
+export interface LocalRun {
+  readonly code: number | null;
+  /** Undefined when it could not run. */
+  readonly report: Report | undefined;
+  readonly screen: string;
+}
+
+export async function localRun(...flags: string[]): Promise<LocalRun> {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'stacks/local/main.ts'), '--json', ...flags], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let screen = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    screen += chunk;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  // One document and nothing else: a second line would not parse.
+  const report = stdout.trim() === '' ? undefined : (JSON.parse(stdout) as Report);
+  return { code, report, screen };
+}
