@@ -20,6 +20,8 @@ describe('chance', { timeout: 60_000 }, () => {
     ["process.on('SIGTERM', stop);", 'process.on'],
     ['process.exit(1);', 'process.exit'],
     ['const e = process.env.HOME;', 'process.env'],
+    ['const id = crypto.randomUUID();', 'randomUUID'],
+    ["import { randomBytes } from 'node:crypto';", 'randomBytes'],
   ])('is caught in %s', (text, use) => {
     expect(nondeterminism(sourcesOf({ 'runtime/ops/a.ts': text }))).toContain(`runtime/ops/a.ts:1 uses ${use}`);
   });

@@ -5,6 +5,7 @@ import { lineOf, type Sources, walk } from './sources';
 /** Tools that run at build time, not in the worker. */
 const TOOLS = /^runtime\/(image\/build|ledger\/generate)\.ts$/;
 const TIMERS = new Set(['setTimeout', 'setInterval', 'setImmediate']);
+const RANDOM = new Set(['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']);
 const SIGNAL_CALLS = new Set(['on', 'once', 'addListener', 'kill', 'exit', 'abort', 'hrtime', 'uptime']);
 
 /** Every use outside the rooms that own it, as `file:line uses x`. */
@@ -30,6 +31,7 @@ function chance(node: ts.Node): string | undefined {
   }
   if (ts.isCallExpression(node) && isNamed(node.expression, 'Date')) return 'Date()';
   if (ts.isIdentifier(node) && TIMERS.has(node.text) && !isDeclaredName(node)) return node.text;
+  if (ts.isIdentifier(node) && RANDOM.has(node.text)) return node.text;
   if (ts.isStringLiteral(node) && /^(node:)?timers(\/promises)?$/.test(node.text)) return node.text;
   return undefined;
 }
