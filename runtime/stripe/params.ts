@@ -13,7 +13,7 @@ export const METADATA = {
   ledgerId: 'ledger_id',
   attempt: 'attempt',
 } as const;
-const OURS = Object.values(METADATA) as readonly string[];
+const OURS = Object.values(METADATA).length;
 
 /** Stripe's limits of metadata. */
 const MAX_KEYS = 50;
@@ -41,10 +41,10 @@ function metadata(row: ChargeRow, context: ParamsContext): Record<string, string
   const theirs = Object.entries(row.metadata ?? {})
     .filter(([key, value]) => {
       const fits = key !== '' && key.length <= MAX_KEY_LENGTH && !/[[\]]/.test(key);
-      return fits && value !== '' && !OURS.includes(key);
+      return fits && value !== '';
     })
     .sort(([a], [b]) => byCodeUnit(a, b))
-    .slice(0, MAX_KEYS - OURS.length);
+    .slice(0, MAX_KEYS - OURS);
   for (const [key, value] of theirs) all[key] = cut(value, MAX_VALUE_LENGTH);
   all[METADATA.attempt] = String(row.attempt);
   all[METADATA.billingKey] = rowBillingKey(row, context);

@@ -62,6 +62,13 @@ describe('spellings', () => {
     expect(decode(bytes(`${JSON.stringify(valid).slice(0, -1)},"amount_cents":80}`)).ok).toBe(true);
   });
 
+  it('brackets in a text are no nesting, whatever is escaped before them', () => {
+    const description = `\\"${'['.repeat(500)}\\`;
+    expect(decode(bytes({ ...valid, description }))).toMatchObject({ ok: true, event: { description } });
+    const deep = `${JSON.stringify({ ...valid, x: '\\' }).slice(0, -1)},"y":${'['.repeat(100)}${']'.repeat(100)}}`;
+    expect(decode(bytes(deep))).toMatchObject({ ok: false, reason: expect.stringContaining('nested more than') });
+  });
+
   it('a byte order mark is dropped', () => {
     expect(decode(bytes(`\ufeff${JSON.stringify(valid)}`))).toEqual({ ok: true, event: VALID });
   });

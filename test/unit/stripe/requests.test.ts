@@ -1,6 +1,7 @@
 /** What is sent: built from the row alone, byte-equal for equal rows, with our key and nobody's secrets. */
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import Stripe from 'stripe';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { STRIPE_API_VERSION } from '../../../runtime/stripe';
 import { confirmParams, createParams } from '../../../runtime/stripe/params';
 import { json, type ScriptedServer, type SeenRequest, startScriptedServer } from '../../support/scripted-http';
@@ -98,6 +99,21 @@ describe('create', () => {
     );
   });
 
+  it('cuts between characters, never inside one', () => {
+    const long = createParams(row({ metadata: { a: `${'x'.repeat(499)}🦊`, b: `${'x'.repeat(498)}🦊🦊` } }), context);
+    expect(long.metadata).toMatchObject({ a: 'x'.repeat(499), b: `${'x'.repeat(498)}🦊` });
+    const { description } = createParams(row({ description: `${'x'.repeat(999)}🦊` }), context);
+    expect(description).toBe('x'.repeat(999));
+  });
+
+  it('an answer that names another row is somebody else’s intent', async () => {
+    server.script(json(200, intent({ metadata: { billing_key: 'another' } })));
+    expect(await stripeFor(server).createIntent(row())).toMatchObject({
+      kind: 'wrong_shape',
+      detail: expect.stringContaining('billing_key'),
+    });
+  });
+
   it('leaves out what the row does not have', () => {
     const params = createParams(row({ paymentMethod: null, description: null, metadata: null }), context);
     expect(Object.keys(params)).toEqual(['amount', 'currency', 'customer', 'automatic_payment_methods', 'metadata']);
@@ -165,6 +181,25 @@ describe('options', () => {
   ])('%j is refused', (over, message) => {
     expect(() => stripeFor(server, over)).toThrow(message);
   });
+});
+
+it('a notice of Stripe’s is not printed by the SDK', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  try {
+    const notice = { 'stripe-notice': 'please upgrade' };
+    server.script(json(200, intent(), notice), json(400, stripeError({ type: 'invalid_request_error' }), notice));
+    await stripeFor(server).retrieveIntent(row());
+    await stripeFor(server).retrieveIntent(row());
+    expect(warn).not.toHaveBeenCalled();
+
+    // The twin: the SDK on its own does.
+    server.script(json(200, intent(), notice));
+    const { hostname: host, port } = server.url;
+    await new Stripe(API_KEY, { host, port, protocol: 'http' }).paymentIntents.retrieve('pi_1');
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('please upgrade'), 'Stripe');
+  } finally {
+    warn.mockRestore();
+  }
 });
 
 it('logs and answers hold no key and no card', async () => {
