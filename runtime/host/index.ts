@@ -1,5 +1,6 @@
 export { type CrashAt, crashPoints } from './crash';
 export { type HealthServer, type HealthServerOptions, startHealthServer } from './health-server';
+export { keepHeapSmall } from './heap';
 export { type Host, systemHost } from './host';
 export { createLog, type LogOptions } from './log';
 export { createMetrics, type ProcessMetrics } from './metrics';
