@@ -30,15 +30,17 @@ export interface CoordinatorDeps {
   readonly onHeld: (held: HeldLease) => void;
 }
 
-/** A list of shards is fetched again after this long, and when the table names a shard that is not in it. */
+/** The list of shards is fetched again after this long; sooner while the table names shards that are not in it. */
 const CATALOG_TTL_MS = 300_000;
-const CATALOG_MIN_AGE_MS = 10_000;
+const CATALOG_TTL_WITH_GONE_MS = 60_000;
 /** So many looks in a row must show a hole before it is repaired: a look may be a little old. */
 const HOLE_LOOKS = 2;
 
 export class LeaseCoordinator {
   private readonly held = new Map<string, HeldLease>();
   private readonly warned = new Set<string>();
+  /** Shards of the table that the stream does not have. */
+  private readonly gone = new Set<string>();
   private memory: Memory = new Map();
   private looksWithHole = 0;
   private refusal: string | undefined;
@@ -154,10 +156,21 @@ export class LeaseCoordinator {
     for (const lease of firstLeases(listed, checkpoint)) await this.deps.store.create({ ...lease, ...since });
   }
 
+  /** A shard that was never seen before is looked up at once; one that the stream does not have, now and then. */
   private async refreshCatalog(leases: readonly Lease[]): Promise<void> {
-    const { catalog } = this.deps;
-    const stranger = leases.some((lease) => !catalog.has(lease.key));
-    if (catalog.ageMs > CATALOG_TTL_MS || (stranger && catalog.ageMs > CATALOG_MIN_AGE_MS)) await catalog.refresh();
+    const { catalog, log } = this.deps;
+    const absent = leases.filter((lease) => !catalog.has(lease.key));
+    const ttl = this.gone.size > 0 ? CATALOG_TTL_WITH_GONE_MS : CATALOG_TTL_MS;
+    if (catalog.ageMs > ttl || absent.some((lease) => !this.gone.has(lease.key))) await catalog.refresh();
+    for (const { key, checkpoint } of absent) {
+      if (catalog.has(key)) this.gone.delete(key);
+      else if (!this.gone.has(key)) {
+        this.gone.add(key);
+        if (isShardEnd(checkpoint)) continue;
+        const text = 'the lease table names a shard that the stream does not have; its lease is left alone';
+        log.warn({ leaseKey: key, checkpoint: checkpoint.sequence }, text);
+      }
+    }
   }
 
   /** Finds shards that no lease reads, whoever lost them, and gives them one. */
