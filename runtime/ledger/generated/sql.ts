@@ -116,10 +116,13 @@ BEGIN
     GROUP BY b.billing_period, b.currency
     ORDER BY b.billing_period COLLATE "C", b.currency COLLATE "C"
   LOOP
-    INSERT INTO spend_caps (billing_period, currency) VALUES (need.billing_period, need.currency)
-    ON CONFLICT DO NOTHING;
-    SELECT * INTO cap FROM spend_caps s
-    WHERE s.billing_period = need.billing_period AND s.currency = need.currency FOR UPDATE;
+    LOOP
+      SELECT * INTO cap FROM spend_caps s
+      WHERE s.billing_period = need.billing_period AND s.currency = need.currency FOR UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO spend_caps (billing_period, currency) VALUES (need.billing_period, need.currency)
+      ON CONFLICT DO NOTHING;
+    END LOOP;
     allowed := coalesce(cap.limit_cents, p_default_cents[array_position(p_default_currencies, need.currency)]);
     room := allowed - cap.reserved_cents - cap.spent_cents;
     taken := 0;
