@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -85,7 +85,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
         retries: 3,
         startPeriod: Duration.seconds(120),
       },
-      logging: ecs.LogDrivers.awsLogs({ streamPrefix: 'worker', logGroup: this.logGroup }),
+      logging: this.logTo('worker'),
     });
   }
 
@@ -100,7 +100,17 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       secrets: ledgerSecrets(ledger),
       user: USER,
       readonlyRootFilesystem: true,
-      logging: ecs.LogDrivers.awsLogs({ streamPrefix: 'migrate', logGroup: this.logGroup }),
+      logging: this.logTo('migrate'),
+    });
+  }
+
+  /** Never blocking: an outage of CloudWatch would stall the worker until it loses its leases. */
+  private logTo(streamPrefix: string): ecs.LogDriver {
+    return ecs.LogDrivers.awsLogs({
+      streamPrefix,
+      logGroup: this.logGroup,
+      mode: ecs.AwsLogDriverMode.NON_BLOCKING,
+      maxBufferSize: Size.mebibytes(16),
     });
   }
 

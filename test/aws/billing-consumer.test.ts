@@ -153,6 +153,22 @@ describe('the containers', () => {
     expect(container(consumerStack().stack, 'migrate').definition.Image).toBe('example.test/chargeonce@sha256:0');
   });
 
+  it('are never stalled by their logs', () => {
+    const { stack } = consumerStack();
+    for (const name of ['worker', 'migrate'] as const) {
+      expect(container(stack, name).definition.LogConfiguration).toEqual({
+        LogDriver: 'awslogs',
+        Options: {
+          'awslogs-group': ref('ConsumerLogs'),
+          'awslogs-region': { Ref: 'AWS::Region' },
+          'awslogs-stream-prefix': name,
+          mode: 'non-blocking',
+          'max-buffer-size': '16777216b',
+        },
+      });
+    }
+  });
+
   it('logRetention, removalPolicy: of the logs', () => {
     expect(only(consumerStack().stack, 'AWS::Logs::LogGroup')).toMatchObject({
       Properties: { RetentionInDays: 90 },
