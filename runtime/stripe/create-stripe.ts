@@ -59,6 +59,11 @@ function checkOptions(options: StripeOptions): void {
   if (!Number.isSafeInteger(options.timeoutMs) || options.timeoutMs < 1) {
     throw new Error(`The Stripe timeout is ${options.timeoutMs}; allowed is a whole number of milliseconds above 0`);
   }
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+    throw new Error(
+      'The Stripe key is empty or holds blanks or line breaks; give it as Stripe shows it, without quotes',
+    );
+  }
   const keyMode = /^(?:sk|rk)_(live|test)_/.exec(options.apiKey)?.[1];
   if (keyMode !== undefined && keyMode !== options.mode) {
     throw new Error(`The Stripe key is a ${keyMode} key, but the mode is ${options.mode}: give a key of that mode`);
@@ -203,7 +208,9 @@ export function createStripe(options: StripeOptions): StripeClient {
         toIntentAnswer({ row, livemode, intentId }),
       );
     },
-    listIntents: (row) => collectIntents(row, rowBillingKey(row, options), { row, livemode }, getPage),
+    async listIntents(row) {
+      return collectIntents(row, rowBillingKey(row, options), { row, livemode }, getPage);
+    },
     defaultPaymentMethod: (row) =>
       caller.send(
         'customer',

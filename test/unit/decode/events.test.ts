@@ -192,6 +192,10 @@ describe('EVENT_FIELDS', () => {
     expect(decoder(body)).toEqual({ ok: true, event: VALID });
   });
 
+  it('an escaped tilde before a 1 is no slash', () => {
+    expect(parsePointer('/a~01b/c~1d')).toEqual(['a~1b', 'c/d']);
+  });
+
   it.each(['', 'usage', 'usage/account', '/a~2b', '/a~'])('%j is no pointer', (pointer) => {
     expect(() => parsePointer(pointer)).toThrow('is not a JSON Pointer');
   });

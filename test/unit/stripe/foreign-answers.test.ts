@@ -51,6 +51,13 @@ const CASES: readonly Case[] = [
     reply: json(status, { error: 'Daily spend cap of $50 reached', spent_today_usd: 50 }),
     answer: unknown(status),
   })),
+  ...['card_error', 'invalid_request_error', 'idempotency_error', 'invalid_grant'].flatMap((error) =>
+    [400, 402, 404].map((status) => ({
+      name: `${status} with the text ${error} for an error`,
+      reply: json(status, { error, error_description: 'hm' }),
+      answer: unknown(status),
+    })),
+  ),
   ...[400, 401, 402, 403, 404, 409, 429, 500, 503].map((status) => ({
     name: `${status} with JSON without an error member`,
     reply: json(status, { message: 'nope' }),

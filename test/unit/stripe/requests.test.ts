@@ -174,6 +174,9 @@ describe('what a caller must not do throws before anything is sent', () => {
 describe('options', () => {
   it.each([
     [{ mode: 'live' as const }, 'test key'],
+    [{ apiKey: '' }, 'key is empty'],
+    [{ apiKey: `${API_KEY}\n` }, 'line breaks'],
+    [{ apiKey: 'sk_live_1' }, 'live key'],
     [{ timeoutMs: 0 }, 'timeout is 0'],
     [{ timeoutMs: 1.5 }, 'timeout is 1.5'],
     [{ maxRps: 0 }, 'maxRps is 0'],
