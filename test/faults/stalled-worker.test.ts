@@ -51,7 +51,7 @@ describe('a worker that stands still for longer than its leases', () => {
     expect(before).toBeGreaterThan(0);
     await world.charged(2);
     expect(world.stripe.books.doubleCharged()).toEqual([]);
-    expect(new Set(creates.map((request) => request.headers['idempotency-key'])).size).toBe(creates.length);
+    expect(new Set(creates.map((request) => request.idempotencyKey)).size).toBe(creates.length);
     expect((await sleeper.stop(30_000)).code).toBe(0);
   });
 });
