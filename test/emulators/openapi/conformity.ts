@@ -3,10 +3,11 @@ import Ajv, { type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseForm } from '../stripe/form';
 import { coerce } from './coerce';
 import type { Node } from './prune';
-import { definitions, findOperation, toJsonSchema } from './schemas';
+import { definitions, findOperation, REFERENCE, toJsonSchema } from './schemas';
 
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
 const $defs = definitions();
+ajv.addSchema({ $id: 'stripe', $defs });
 const compiled = new Map<string, ValidateFunction>();
 
 /** Stripe's document is a release older than the API version that is pinned: requests have lost these since. */
@@ -30,7 +31,7 @@ export function responseViolations(method: string, path: string, status: number,
   const operation = findOperation(method, path);
   if (operation === undefined) return [`${method} ${path}: not in the pruned document`];
   const value: unknown = JSON.parse(body);
-  if (status !== 200) return violations('error', { $ref: '#/$defs/error' }, value);
+  if (status !== 200) return violations('error', { $ref: `${REFERENCE}error` }, value);
   return violations(
     `${operation.operationId} answer`,
     contentSchema((operation.responses as Node)['200'] as Node),
@@ -41,11 +42,11 @@ export function responseViolations(method: string, path: string, status: number,
 /** What the document has against an object of a type that it names, such as `payment_intent`. */
 export function objectViolations(type: string, value: unknown): string[] {
   if ($defs[type] === undefined) return [`${type}: not in the pruned document`];
-  return violations(`object ${type}`, { $ref: `#/$defs/${type}` }, value);
+  return violations(`object ${type}`, { $ref: `${REFERENCE}${type}` }, value);
 }
 
 function violations(name: string, schema: Node, value: unknown): string[] {
-  const validate = compiled.get(name) ?? ajv.compile({ ...schema, $defs });
+  const validate = compiled.get(name) ?? ajv.compile(schema);
   compiled.set(name, validate);
   return validate(value) ? [] : (validate.errors ?? []).map(describe);
 }

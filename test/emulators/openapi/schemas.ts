@@ -4,6 +4,9 @@ import type { Node, OpenApiDocument } from './prune';
 
 export const OPENAPI = document as unknown as OpenApiDocument;
 
+/** Where every schema finds the document's objects: compiled once, shared by all. */
+export const REFERENCE = 'stripe#/$defs/';
+
 /** All objects of the document, as `$defs`. */
 export function definitions(): Record<string, Node> {
   const schemas = Object.entries(OPENAPI.components.schemas);
@@ -12,7 +15,7 @@ export function definitions(): Record<string, Node> {
 
 /** JSON Schema for one node: nullable as type null, references to `$defs`, objects closed at every depth. */
 export function toJsonSchema(node: Node): Node {
-  if (typeof node.$ref === 'string') return { $ref: node.$ref.replace('#/components/schemas/', '#/$defs/') };
+  if (typeof node.$ref === 'string') return { $ref: node.$ref.replace('#/components/schemas/', REFERENCE) };
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(node)) {
     if (name === 'properties') result.properties = mapValues(value as Node, toJsonSchema);

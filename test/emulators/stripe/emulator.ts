@@ -75,7 +75,13 @@ export interface StripeEmulator {
   close(): Promise<void>;
 }
 
-/** Starts an emulator of the parts of Stripe that charge customers, on 127.0.0.1. Close it when done. */
+/**
+ * Starts an emulator of the parts of Stripe that charge customers, on 127.0.0.1. Close it when done.
+ *
+ * Point stripe-node at it with `{ host: '127.0.0.1', port, protocol: 'http' }`; any key such as `rk_test_1` is good.
+ * Test payment methods work in live mode too, unlike at Stripe, so that live settings can be tried. Parameters and
+ * endpoints beyond billing (capture, mandates, Connect) are refused as unknown.
+ */
 export async function startStripeEmulator(options: StripeEmulatorOptions = {}): Promise<StripeEmulator> {
   const clock = new EmulatorClock();
   const operations = [...PAYMENT_INTENT_WRITES, ...READS, ...CUSTOMER_OPERATIONS, ...REFUND_OPERATIONS];

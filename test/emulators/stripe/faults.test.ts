@@ -170,7 +170,7 @@ describe('faults', () => {
 
   it.each(['stall-after-headers', 'drip'] as const)('%s trips the total deadline of the fetch client', async (what) => {
     arm({ when: 'before-respond', what, delayMs: 200 });
-    const impatient = createClient(emulator, { timeoutMs: 1000 });
+    const impatient = createClient(emulator, { timeoutMs: 2500 });
     const error = await failureOf(impatient.paymentIntents.create(CHARGE, KEY));
     expect(error).toBeInstanceOf(Stripe.errors.StripeConnectionError);
     expect(headerOf((await charge()).lastResponse, 'idempotent-replayed')).toBe('true');
@@ -213,7 +213,7 @@ describe('faults', () => {
     it('a drip sends the body byte by byte, in the end all of it', async () => {
       arm({ when: 'before-respond', what: 'drip', delayMs: 1 });
       const { text, chunks } = await until(open(), (seen) => isWhole(seen));
-      expect(chunks).toBeGreaterThan(50);
+      expect(chunks).toBeGreaterThan(10);
       expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ object: 'payment_intent' });
     });
 

@@ -107,7 +107,9 @@ function create({ world, params, cause }: Call): PaymentIntent {
   );
   const automatic = params.child('automatic_payment_methods');
   const isAutomatic = types.length === 0 && (!params.has('automatic_payment_methods') || automatic.flag('enabled'));
-  const allowed = types.length > 0 ? types : isAutomatic ? ['card', 'us_bank_account'] : ['card'];
+  const currency = (params.text('currency') ?? '').toLowerCase();
+  const wanted = types.length > 0 ? types : isAutomatic ? ['card', 'us_bank_account'] : ['card'];
+  const allowed = wanted.filter((type) => type !== 'us_bank_account' || currency === 'usd');
   const methodId = params.text('payment_method');
   const intent = newPaymentIntent(
     { ...world.birth('pi'), secret: randomText(25) },
@@ -119,7 +121,7 @@ function create({ world, params, cause }: Call): PaymentIntent {
         : null,
       capture_method: params.text('capture_method') ?? 'automatic_async',
       confirmation_method: params.text('confirmation_method') ?? 'automatic',
-      currency: (params.text('currency') ?? '').toLowerCase(),
+      currency,
       customer: customer ?? null,
       description: params.textOrNull('description'),
       metadata: params.mergedMetadata({}),

@@ -116,6 +116,17 @@ describe('test payment methods', () => {
     expect(method.customer).toBe('cus_any');
   });
 
+  it('that debit a US bank account take dollars only', async () => {
+    const given = { amount: 100, currency: 'eur', payment_method: 'pm_usBankAccount' };
+    const error = await failureOf(
+      stripe.paymentIntents.create({
+        ...given,
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      }),
+    );
+    expect([error.statusCode, error.param]).toEqual([400, 'payment_method']);
+  });
+
   it('that are unknown, of another customer or of another kind are refused', async () => {
     const unknown = await failureOf(create('pm_card_nonesuch'));
     expect([unknown.statusCode, unknown.code, unknown.param]).toEqual([400, 'resource_missing', 'payment_method']);
