@@ -63,11 +63,11 @@ async function bundle(root: string, name: string, version: string): Promise<Buil
 }
 
 if (require.main === module) {
-  const started = performance.now();
+  console.time('built in');
   buildImages().then(
     (built) => {
       for (const { name, bytes } of built) console.log(`${name.padEnd(8)} ${(bytes / 1024 / 1024).toFixed(2)} MiB`);
-      console.log(`built in ${Math.round(performance.now() - started)} ms`);
+      console.timeEnd('built in');
     },
     (error: unknown) => {
       console.error(error instanceof Error ? error.message : error);
