@@ -88,6 +88,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'what is shipped imports no test but the emulators',
     files: /^(runtime|constructs|test\/emulators)\//,
+    except: /\.test\.ts$/,
     noFiles: /^test\/(?!emulators\/)/,
   },
 ];
