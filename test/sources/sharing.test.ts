@@ -53,6 +53,29 @@ describe('two workers', () => {
     await second.stop();
   });
 
+  it('a lease of a worker that died is taken after its duration, not before, and read from its checkpoint', async () => {
+    await createStream(aws.kinesis, 'dead', 1);
+    await createLeaseTable(aws.dynamodb, 'dead-leases');
+    const checkpoint = await put(aws.kinesis, 'dead', 'c', 'finished');
+    await put(aws.kinesis, 'dead', 'c', 'unfinished');
+    await putItem(aws.dynamodb, 'dead-leases', {
+      leaseKey: { S: 'shardId-000000000000' },
+      leaseOwner: { S: 'dead' },
+      leaseCounter: { N: '41' },
+      checkpoint: { S: checkpoint },
+      checkpointSubSequenceNumber: { N: '0' },
+      ownerSwitchesSinceCheckpoint: { N: '0' },
+    });
+    const begun = performance.now();
+    const options = { streamName: 'dead', leaseTableName: 'dead-leases', workerId: 'heir', leaseDurationMs: 3_000 };
+    const heir = startWorker({ ...options, clients: aws });
+    await until('the heir reads', () => heir.consumer.records.length > 0);
+    expect(performance.now() - begun).toBeGreaterThan(3_000);
+    expect(heir.metrics.counted('leasesTaken{expired}')).toBe(1);
+    expect(heir.consumer.texts).toEqual(['unfinished']);
+    await heir.stop();
+  });
+
   it('that say the same name are two owners all the same', async () => {
     await createStream(aws.kinesis, 'twins', 2);
     await createLeaseTable(aws.dynamodb, 'twins-leases');

@@ -53,12 +53,12 @@ export function useLocalCredentials(): void {
   process.env.AWS_SECRET_ACCESS_KEY = 'local';
 }
 
-export async function createLeaseTable(dynamodb: DynamoDBClient, tableName: string): Promise<void> {
+export async function createLeaseTable(dynamodb: DynamoDBClient, tableName: string, key = 'leaseKey'): Promise<void> {
   await dynamodb.send(
     new CreateTableCommand({
       TableName: tableName,
-      KeySchema: [{ AttributeName: 'leaseKey', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'leaseKey', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: key, KeyType: 'HASH' }],
+      AttributeDefinitions: [{ AttributeName: key, AttributeType: 'S' }],
       BillingMode: 'PAY_PER_REQUEST',
     }),
   );

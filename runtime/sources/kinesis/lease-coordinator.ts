@@ -194,14 +194,14 @@ export class LeaseCoordinator {
     this.looksWithHole = 0;
   }
 
-  /** Deletes the leases of shards that were read to their end, once their children have begun. */
+  /** Deletes the leases of shards that were read to their end, once their children have begun or Kinesis forgot them. */
   private async cleanUp(leases: readonly Lease[]): Promise<void> {
     const byKey = new Map(leases.map((lease) => [lease.key, lease]));
     for (const held of this.holding) {
       if (!isShardEnd(held.current.checkpoint)) continue;
       const fromList = this.deps.catalog.childrenOf(held.shardId).map((child) => child.id);
       const children = held.current.children.length > 0 ? held.current.children : fromList;
-      if (!mayDelete(held.current, byKey, children)) continue;
+      if (!this.gone.has(held.shardId) && !mayDelete(held.current, byKey, children)) continue;
       if (await held.remove()) {
         this.deps.log.info({ lease: held.shardId }, 'lease of a finished shard deleted');
       }

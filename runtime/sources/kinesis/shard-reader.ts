@@ -64,7 +64,7 @@ export async function readShard(
       failures = 0;
       const batch = place.take(answer.Records ?? []);
       deps.onBehind(held, answer.MillisBehindLatest ?? 0);
-      if (batch.length > 0) await consumer.deliver(held, batch);
+      if (batch.length > 0 && !signal.aborted) await consumer.deliver(held, batch);
       iterator = answer.NextShardIterator;
       if (iterator === undefined) {
         return signal.aborted ? { kind: 'stopped' } : { kind: 'shard_end', children: answer.ChildShards ?? [] };
