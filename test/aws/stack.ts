@@ -1,9 +1,13 @@
 /** A stack to put constructs into, and readers of what came out. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import { afterAll } from 'vitest';
 import {
   BillingConsumer,
   type BillingConsumerProps,
@@ -16,7 +20,11 @@ import {
 // The CDK warns of its own calls to its own deprecated names.
 process.env.JSII_DEPRECATED = 'quiet';
 
-export const newStack = (id = 'Billing') => new Stack(new App(), id);
+/** The CDK writes every synthesis to a folder and leaves it there. */
+const OUT = mkdtempSync(join(tmpdir(), 'chargeonce-synth-'));
+afterAll(() => rmSync(OUT, { recursive: true, force: true }));
+
+export const newStack = (id = 'Billing') => new Stack(new App({ outdir: mkdtempSync(join(OUT, 'out-')) }), id);
 
 /** Stands for the packaged image where a test is not about it. */
 export const image = ecs.ContainerImage.fromRegistry('example.test/chargeonce@sha256:0');

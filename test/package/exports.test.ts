@@ -1,5 +1,6 @@
 /** The tarball as a user gets it: what is inside, what each subpath gives, what it needs. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,13 +22,14 @@ const INTENDED = [
 const PEERS = Object.keys(manifest.peerDependencies) as (keyof typeof manifest.peerDependencies)[];
 const pinned = (name: string) => (manifest.devDependencies as Record<string, string>)[name]!;
 
+const folder = mkdtempSync(join(tmpdir(), 'chargeonce-pack-'));
 let packed: Packed;
 let bare: string;
 beforeAll(async () => {
-  packed = await pack();
+  packed = await pack(folder);
   bare = install(packed, 'bare');
 }, 300_000);
-afterAll(() => rmSync(packed.folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Names that a module exports, as `require` and `import` see them, in a project. */
 function exportsOf(project: string, specifier: string): string[] {

@@ -1,14 +1,12 @@
 /** The package as npm would publish it, made in a folder of its own so that nobody's `dist` is touched. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildImages } from '../../runtime/image/build';
 
 export const ROOT = join(__dirname, '../..');
 
 export interface Packed {
-  /** Scratch folder; whoever packs removes it. */
   readonly folder: string;
   readonly tarball: string;
   readonly bytes: number;
@@ -16,9 +14,8 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-/** Compiles, bundles and packs. */
-export async function pack(): Promise<Packed> {
-  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-pack-'));
+/** Compiles, bundles and packs, in a folder that exists. */
+export async function pack(folder: string): Promise<Packed> {
   const stage = join(folder, 'stage');
   mkdirSync(stage);
   for (const name of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'])
