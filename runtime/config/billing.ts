@@ -1,5 +1,5 @@
 /** How events become charges: identity, limits, timing, spend cap, checkpoint mode. */
-import { FIELD_NAMES } from './field-names';
+import { checkDescriptionTemplate, DEFAULT_DESCRIPTION_TEMPLATE, FIELD_NAMES, findCurrency } from '../decode';
 import type { Reader } from './reader';
 
 export interface BillingConfig {
@@ -7,7 +7,7 @@ export interface BillingConfig {
   readonly namespace: string;
   /** Lower-case ISO code for events that name no currency. */
   readonly defaultCurrency: string;
-  /** Absent: the event's own description, or none. */
+  /** Absent: `Usage {billing_period}`. An event's own description wins. */
   readonly descriptionTemplate?: string;
   /** Our field names to JSON Pointers into the producer's body. Empty: the standard shape. */
   readonly eventFields: Readonly<Record<string, string>>;
@@ -42,11 +42,17 @@ export function readBilling(reader: Reader, stripeTimeoutMs: number): BillingCon
     allowed: 'a three-letter ISO currency code, e.g. usd',
     wayOut: 'Leave it out for usd.',
   });
+  if (currency !== undefined && findCurrency(currency) === undefined) {
+    reader.problem('DEFAULT_CURRENCY', {
+      allowed: 'a currency that Stripe charges in',
+      wayOut: 'Leave it out for usd; events may name their own.',
+    });
+  }
   const namespace = reader.matching('BILLING_NAMESPACE', /^[A-Za-z0-9._-]{1,64}$/, {
     allowed: 'up to 64 letters, digits, dots, dashes and underscores, e.g. billing',
     wayOut: 'Leave it out for billing. Changing it on a live system changes every idempotency key.',
   });
-  const template = reader.optional('DESCRIPTION_TEMPLATE');
+  const template = readTemplate(reader);
   const claimTtlMs = reader.milliseconds('CLAIM_TTL_MS', { min: 1_000, max: 3_600_000, fallback: 120_000 });
   const least = 2 * stripeTimeoutMs + CLAIM_MARGIN_MS;
   if (claimTtlMs < least) {
@@ -77,6 +83,19 @@ export function readBilling(reader: Reader, stripeTimeoutMs: number): BillingCon
   };
 }
 
+function readTemplate(reader: Reader): string | undefined {
+  const template = reader.optional('DESCRIPTION_TEMPLATE');
+  try {
+    if (template !== undefined) checkDescriptionTemplate(template);
+  } catch (error) {
+    reader.problem('DESCRIPTION_TEMPLATE', {
+      allowed: `text with placeholders of the events, e.g. ${DEFAULT_DESCRIPTION_TEMPLATE}`,
+      wayOut: (error as Error).message,
+    });
+  }
+  return template;
+}
+
 function readEventFields(reader: Reader): Record<string, string> {
   const value = reader.optional('EVENT_FIELDS');
   if (value === undefined) return {};
@@ -91,7 +110,11 @@ function readEventFields(reader: Reader): Record<string, string> {
   }
   const fields: Record<string, string> = {};
   for (const [name, pointer] of Object.entries(parsed)) {
-    if (!FIELD_NAMES.includes(name) || typeof pointer !== 'string' || !/^(\/([^~]|~[01])*)+$/.test(pointer)) {
+    if (
+      !FIELD_NAMES.some((known) => known === name) ||
+      typeof pointer !== 'string' ||
+      !/^(\/([^~]|~[01])*)+$/.test(pointer)
+    ) {
       reader.problem('EVENT_FIELDS', fault, JSON.stringify({ [name]: pointer }));
     } else {
       fields[name] = pointer;

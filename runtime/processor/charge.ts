@@ -117,7 +117,8 @@ async function send(
     case 'resolve':
       return tools.stripe.defaultPaymentMethod(row);
     case 'create': {
-      const answer = await tools.stripe.createIntent(row);
+      const answer = await tools.stripe.createIntent(row, () => limits.mayGoOn());
+      if (answer === 'not_sent') return 'stopped';
       tools.crash('after-create');
       return answer;
     }
@@ -129,8 +130,8 @@ async function send(
       if (!(await tools.ledger.gate(row))) return 'lost';
       tools.crash('after-gate');
       // The gate may have waited for the database: ownership is asked once more, right before money moves.
-      if (!limits.mayGoOn()) return 'stopped';
-      const answer = await tools.stripe.confirmIntent(row);
+      const answer = limits.mayGoOn() ? await tools.stripe.confirmIntent(row, () => limits.mayGoOn()) : 'not_sent';
+      if (answer === 'not_sent') return 'stopped';
       tools.crash('after-confirm');
       return answer;
     }

@@ -200,13 +200,21 @@ export type PaymentMethodAnswer =
   | { readonly kind: 'none'; readonly message: string }
   | Extract<StripeAnswer, { kind: 'refused' | 'unauthorized' | 'busy' | 'server_error' | 'no_answer' | 'wrong_shape' }>;
 
+/** Nothing was sent, because the caller may not go on any more. */
+export type NotSent = 'not_sent';
+
 /** One HTTP request a call, never retried inside. Never rejects: silence is an answer too. */
 export interface StripePort {
   defaultPaymentMethod(row: ChargeRow): Promise<PaymentMethodAnswer>;
-  /** Unconfirmed (R1), with the row's key. */
+  /**
+   * Unconfirmed (R1), with the row's key. `mayGoOn` is asked once more when the worker's share of Stripe's rate has been
+   * waited for, right before the request: false sends nothing.
+   */
   createIntent(row: ChargeRow): Promise<StripeAnswer>;
-  /** Key `<key>-confirm-<attempt>`. */
+  createIntent(row: ChargeRow, mayGoOn: () => boolean): Promise<StripeAnswer | NotSent>;
+  /** Key `<key>-confirm-<attempt>`. `mayGoOn` as for a create. */
   confirmIntent(row: ChargeRow): Promise<StripeAnswer>;
+  confirmIntent(row: ChargeRow, mayGoOn: () => boolean): Promise<StripeAnswer | NotSent>;
   retrieveIntent(row: ChargeRow): Promise<StripeAnswer>;
   /** The customer's intents whose metadata name this row, all pages, oldest first. */
   listIntents(row: ChargeRow): Promise<StripeAnswer>;

@@ -2,13 +2,22 @@
 import Stripe from 'stripe';
 import type { Host } from '../host/host';
 import { confirmKey, createKey } from '../processor/keys';
-import type { ChargeRow, Log, Metrics, PaymentMethodAnswer, StripeAnswer, StripePort } from '../processor/ports';
+import type {
+  ChargeRow,
+  Log,
+  Metrics,
+  NotSent,
+  PaymentMethodAnswer,
+  StripeAnswer,
+  StripePort,
+} from '../processor/ports';
 import { classifyFailure, classifyIntent, classifyIntentFailure, type Failure, notOk } from './classify';
 import { collectIntents, type Page } from './list-intents';
 import { confirmParams, createParams, rowBillingKey } from './params';
 import { createRateLimit } from './rate-limit';
+import { type AccountIdentity, readAccount } from './read-account';
 import { readDefaultPaymentMethod } from './read-customer';
-import { asRecord, asText, type Expected } from './read-intent';
+import type { Expected } from './read-intent';
 import { createSingleFetch } from './single-fetch';
 
 /** Stripe's answers have this version's shape, whatever the account's default is. Raised with the SDK, by hand. */
@@ -38,9 +47,9 @@ export interface StripeOptions {
 export type StripeClient = StripePort & {
   /**
    * Whose key this is. `accountId` is absent when the key may not read its account (checked by mode alone then).
-   * Rejects when Stripe refuses the key or does not answer.
+   * Rejects when Stripe refuses the key, or gives no answer for about a minute.
    */
-  account(): Promise<{ livemode: boolean; accountId?: string }>;
+  account(): Promise<AccountIdentity>;
 };
 
 type Endpoint = 'create' | 'confirm' | 'retrieve' | 'list' | 'customer' | 'account';
@@ -108,6 +117,25 @@ class Caller {
     classify: (outcome: Outcome) => A,
   ): Promise<A> {
     await this.mayCall(endpoint);
+    return this.sendNow(endpoint, request, classify);
+  }
+
+  /** As `send`, unless the caller may not go on when its turn has come. */
+  async sendIf<A extends StripeAnswer>(
+    mayGoOn: (() => boolean) | undefined,
+    endpoint: Endpoint,
+    request: () => Promise<Stripe.Response<unknown>>,
+    classify: (outcome: Outcome) => A,
+  ): Promise<A | NotSent> {
+    await this.mayCall(endpoint);
+    return mayGoOn === undefined || mayGoOn() ? this.sendNow(endpoint, request, classify) : 'not_sent';
+  }
+
+  private async sendNow<A extends StripeAnswer | PaymentMethodAnswer | Page>(
+    endpoint: Endpoint,
+    request: () => Promise<Stripe.Response<unknown>>,
+    classify: (outcome: Outcome) => A,
+  ): Promise<A> {
     const startedAt = this.options.host.monotonic();
     // Not `request()`: what the SDK throws at once must end as an answer too.
     const outcome = await Promise.resolve()
@@ -140,31 +168,15 @@ const failureOf = (outcome: Outcome): Failure | undefined =>
 
 const bodyOf = (outcome: Outcome): unknown => ('received' in outcome ? outcome.received.body : undefined);
 
-async function readAccount(caller: Caller, livemode: boolean): Promise<{ livemode: boolean; accountId?: string }> {
-  let body: unknown;
-  const answer = await caller.send(
+const callAccount = (caller: Caller): Promise<Page> =>
+  caller.send(
     'account',
     () => caller.sdk.accounts.retrieveCurrent(),
     (outcome): Page => {
-      body = bodyOf(outcome);
       const failure = failureOf(outcome);
-      return failure === undefined ? { body } : { answer: failure };
+      return failure === undefined ? { body: bodyOf(outcome) } : { answer: failure };
     },
   );
-  if ('answer' in answer) {
-    const failure = answer.answer;
-    // A restricted key may not read its account: 403, or 404 where the endpoint is hidden from it.
-    if (failure.kind === 'unauthorized' && failure.status === 403) return { livemode };
-    if (failure.kind === 'refused') return { livemode };
-    const detail = 'message' in failure ? failure.message : failure.kind;
-    throw new Error(`Stripe did not say whose key this is: ${failure.kind}: ${detail}`);
-  }
-  const accountId = asText(asRecord(body)?.id);
-  if (accountId === undefined || !accountId.startsWith('acct_')) {
-    throw new Error('Stripe did not say whose key this is: the answer is not an account');
-  }
-  return { livemode, accountId };
-}
 
 /**
  * Makes the port. Its calls never reject; the one exception is a fault of the caller that is seen before any I/O
@@ -188,18 +200,19 @@ export function createStripe(options: StripeOptions): StripeClient {
       },
     );
   return {
-    async createIntent(row) {
+    createIntent: (async (row: ChargeRow, mayGoOn?: () => boolean) => {
       const idempotencyKey = createKey(row);
       const params = createParams(row, options);
       const send = () => paymentIntents.create(params, { idempotencyKey });
-      return caller.send('create', send, toIntentAnswer({ row, livemode, billingKey: rowBillingKey(row, options) }));
-    },
-    async confirmIntent(row) {
+      const billingKey = rowBillingKey(row, options);
+      return caller.sendIf(mayGoOn, 'create', send, toIntentAnswer({ row, livemode, billingKey }));
+    }) as StripePort['createIntent'],
+    confirmIntent: (async (row: ChargeRow, mayGoOn?: () => boolean) => {
       const intentId = requireIntentId(row);
       const idempotencyKey = confirmKey(row);
       const send = () => paymentIntents.confirm(intentId, confirmParams(row), { idempotencyKey });
-      return caller.send('confirm', send, toIntentAnswer({ row, livemode, intentId }));
-    },
+      return caller.sendIf(mayGoOn, 'confirm', send, toIntentAnswer({ row, livemode, intentId }));
+    }) as StripePort['confirmIntent'],
     async retrieveIntent(row) {
       const intentId = requireIntentId(row);
       return caller.send(
@@ -218,6 +231,6 @@ export function createStripe(options: StripeOptions): StripeClient {
         (outcome): PaymentMethodAnswer =>
           failureOf(outcome) ?? readDefaultPaymentMethod(bodyOf(outcome), row, livemode),
       ),
-    account: () => readAccount(caller, livemode),
+    account: () => readAccount(() => callAccount(caller), livemode, options),
   };
 }

@@ -124,6 +124,8 @@ describe('problems', () => {
     ['CHECKPOINT_MODE', 'BATCH'],
     ['INITIAL_POSITION', 'latest'],
     ['DEFAULT_CURRENCY', 'dollars'],
+    ['DEFAULT_CURRENCY', 'xyz'],
+    ['DESCRIPTION_TEMPLATE', 'Usage {month}'],
     ['SOURCE', 'event-hubs'],
     ['ALLOW_UNRESTRICTED_STRIPE_KEY', 'yes', 'sk_live_abc123'],
     ['WORKER_ID', 'two words'],

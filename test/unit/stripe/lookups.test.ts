@@ -1,5 +1,6 @@
 /** The calls that only read: list, the customer's default method, the account. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemHost } from '../../../runtime/host/host';
 import { json, reset, type ScriptedServer, startScriptedServer } from '../../support/scripted-http';
 import { intent, row, stripeError, stripeFor } from './fixtures';
 
@@ -130,12 +131,27 @@ describe('account', () => {
     expect(await stripeFor(server).account()).toEqual({ livemode: false });
   });
 
+  /** Waits take no time. */
+  const host = { ...systemHost, sleep: async () => undefined };
+
+  it('waits for a short outage', async () => {
+    server.script(reset, json(500, stripeError({ type: 'api_error', message: 'no' })), json(200, { id: 'acct_1' }));
+    expect(await stripeFor(server, { host }).account()).toEqual({ livemode: false, accountId: 'acct_1' });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('gives up in the end', async () => {
+    server.script(...Array.from({ length: 8 }, () => reset));
+    await expect(stripeFor(server, { host }).account()).rejects.toThrow('no_answer');
+    expect(server.seen).toHaveLength(8);
+  });
+
   it.each([
     ['a refused key', json(401, stripeError({ type: 'invalid_request_error', message: 'no' })), 'unauthorized'],
-    ['silence', reset, 'no_answer'],
     ['another object', json(200, { id: 'cus_1' }), 'not an account'],
   ])('%s rejects', async (_name, reply, message) => {
     server.script(reply);
-    await expect(stripeFor(server).account()).rejects.toThrow(message);
+    await expect(stripeFor(server, { host }).account()).rejects.toThrow(message);
+    expect(server.seen).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import type { Host } from '../../../runtime/host/host';
+import { describe, expect, it } from 'vitest';
+import { type Host, systemHost } from '../../../runtime/host/host';
 import { createRateLimit } from '../../../runtime/stripe/rate-limit';
 import { json, startScriptedServer } from '../../support/scripted-http';
 import { intent, row, stripeFor } from './fixtures';
@@ -109,4 +109,28 @@ it('is asked before every request, under the endpoint’s name', async () => {
   } finally {
     await server.stop();
   }
+});
+
+describe('what was true before the wait', () => {
+  it('is asked once more right before the request: nothing is sent when it is not any more', async () => {
+    const server = await startScriptedServer();
+    try {
+      let mine = true;
+      const host = {
+        ...systemHost,
+        sleep: async () => {
+          mine = false;
+        },
+      };
+      const stripe = stripeFor(server, { host, maxRps: 0.5 });
+      server.script(json(200, intent()));
+      const first = await stripe.confirmIntent(row(), () => mine);
+      expect(first).toMatchObject({ kind: 'intent' });
+      // The second has to wait for its turn, and the lease is lost meanwhile.
+      expect(await stripe.confirmIntent(row(), () => mine)).toBe('not_sent');
+      expect(server.seen).toHaveLength(1);
+    } finally {
+      await server.stop();
+    }
+  });
 });
