@@ -193,6 +193,20 @@ describe('giving up', () => {
     expect(await released).toBe(true);
   });
 
+  it('writes again when what turned out to have landed was an older write with an older checkpoint', async () => {
+    const held = hold();
+    const older: Checkpoint = { sequence: '3', sub: 0 };
+    answer = async (lease) => {
+      answer = written;
+      return { kind: 'written', recovered: true, lease: { ...lease, counter: lease.counter + 1n, checkpoint: older } };
+    };
+    const finished = held.finish();
+    await host.advance(1_000);
+    expect(await finished).toBe(true);
+    expect(calls.map((call) => call.checkpoint?.sequence)).toEqual(['SHARD_END', 'SHARD_END']);
+    expect(held.current.checkpoint.sequence).toBe('SHARD_END');
+  });
+
   it('at the end of a shard does not wait for the next renewal', async () => {
     const held = hold();
     expect(await held.finish()).toBe(true);

@@ -90,20 +90,16 @@ describe('the fair share', () => {
     const leases = [lease(1, 'a'), lease(2, 'a'), lease(3), lease(4), lease(5)];
     expect(plan(leases)).toHaveLength(3);
     expect(plan([lease(1), lease(2)])).toHaveLength(2);
-    expect(plan([lease(1, 'a'), lease(2, 'b'), lease(3)])).toHaveLength(1);
+    expect(plan([lease(1, 'a'), lease(2, 'b'), lease(3), lease(4), lease(5)])).toHaveLength(2);
   });
 
-  it('is passed for leases that nobody took for three durations', () => {
-    const leases = [lease(1, 'me'), lease(2, 'me'), lease(3)];
-    const memory = remember(new Map(), leases, 0);
-    expect(plan(leases, { memory, now: 3 * L })).toHaveLength(1);
-    const crowded = [lease(1, 'me'), lease(2, 'a'), lease(3)];
-    const old = remember(new Map(), crowded, 0);
-    const alive = (at: number) => remember(old, [lease(1, 'me'), lease(2, 'a', 9n), lease(3)], at);
-    const now = 3 * L + 1;
-    const view = [lease(1, 'me'), lease(2, 'a', 9n), lease(3)];
-    expect(plan(view, { memory: alive(now), now, maxLeases: 5 })).toMatchObject([{ how: 'unowned' }]);
-    expect(plan(view, { memory: alive(now), now, maxLeases: 1 })).toEqual([]);
+  it('is passed for leases that nobody took for three durations, but never the limit of this worker', () => {
+    const view = (counter: bigint) => [lease(1, 'me'), lease(2, 'me'), lease(3, 'a', counter), lease(4)];
+    const first = remember(new Map(), view(1n), 0);
+    const later = (now: number) => ({ memory: remember(first, view(2n), now), now });
+    expect(plan(view(2n), later(3 * L))).toEqual([]);
+    expect(plan(view(2n), later(3 * L + 1))).toMatchObject([{ how: 'unowned', lease: { key: 'shardId-4' } }]);
+    expect(plan(view(2n), { ...later(3 * L + 1), maxLeases: 2 })).toEqual([]);
   });
 
   it('is restored by stealing one at a time from the busiest, and only when nothing is free', () => {
