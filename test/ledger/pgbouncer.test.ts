@@ -1,11 +1,11 @@
 /** Through PgBouncer in transaction mode, where each statement may meet another server connection. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { migrate, SCHEMA_VERSION } from '../../runtime/ledger';
+import { freePort } from '../emulators/free-port';
 import { createDatabase, dropDatabase } from '../support/ledger-database';
 import { claimWithIntent, openTestLedger, request } from './support';
 
@@ -84,13 +84,3 @@ describe.runIf(found)('through PgBouncer in transaction mode', () => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}

@@ -89,6 +89,15 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    rule: 'R3: the same intent again is a success, for its first answer may have been lost',
+    without: [['save_intents', ' OR b.payment_intent_id = i.payment_intent_id)', ')']],
+    async check({ ledger }) {
+      const row = await claimOne(ledger, 'c');
+      expect(await ledger.saveIntent(row, 'pi')).toBe(true);
+      expect(await ledger.saveIntent(row, 'pi')).toBe(true);
+    },
+  },
+  {
     rule: 'R6: an intent is dropped only by the fence that saw it canceled',
     without: [['drop_intents', 'AND b.fence = i.fence', '']],
     async check(world) {
