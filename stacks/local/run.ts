@@ -97,15 +97,25 @@ async function play(stage: Stage): Promise<Report> {
   if (has('lost-answer')) loseAnAnswer(context);
   if (has('slow-charge')) slowDownACharge(context);
   const { watching } = await startWorkers(stage);
-  const parent = await publishAndBreak(stage);
+  const parent = await publishAndBreak(stage, watching);
   await settleDown(stage);
   if (parent !== undefined) await awaitSplit(parent, context);
   const judgement = await look(stage);
-  const drained = stage.flags.keep ? [] : await fleet.drain(DRAIN_MS);
+  await sayCosts(stage, judgement);
+  const drained = flags.keep ? [] : await fleet.drain(DRAIN_MS);
   fleet.measure();
   await Promise.race([watching, systemHost.sleep(1_000)]);
-  screen.step(`workers drained; the largest held ${fleet.peakMegabytes} MB at most`);
+  screen.step(`${flags.keep ? '' : 'workers drained; '}the largest worker held ${fleet.peakMegabytes} MB at most`);
   return makeReport(stage, events, judgement, drained);
+}
+
+/** By the workers' own counters: what one charge costs, everything around it included. */
+async function sayCosts({ fleet, screen }: Stage, { counts }: Judgement): Promise<void> {
+  const [statements, calls] = await Promise.all(
+    ['chargeonce_ledger_statements_total', 'chargeonce_stripe_calls_total'].map((name) => fleet.sum(name)),
+  );
+  const each = (count: number | undefined) => ((count ?? 0) / Math.max(1, counts.charged)).toFixed(2);
+  screen.step(`for each charge: ${each(statements)} ledger statements, ${each(calls)} Stripe calls (live workers)`);
 }
 
 async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<{ watching: Promise<void> }> {
@@ -119,7 +129,7 @@ async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<{
 }
 
 /** Publishes in three parts, with faults in between. Answers the shard that was split. */
-async function publishAndBreak(stage: Stage): Promise<string | undefined> {
+async function publishAndBreak(stage: Stage, watching: Promise<void>): Promise<string | undefined> {
   const { flags, events, context } = stage;
   const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
   const { lines } = events;
@@ -127,12 +137,14 @@ async function publishAndBreak(stage: Stage): Promise<string | undefined> {
   const [first, second] = anyMachine
     ? [Math.ceil(lines.length * 0.4), Math.ceil(lines.length * 0.75)]
     : [lines.length, lines.length];
-  const theft = has('theft') ? stealInMidCharge(context) : undefined;
   await send(stage, lines.slice(0, first));
-  await theft;
+  // A dead worker's leases are nobody's: the other faults strike the living.
+  if (has('kill')) await Promise.race([watching, systemHost.sleep(15_000)]);
   if (has('throttle')) await throttleShortly(context);
-  const parent = has('split') ? await splitAShard(context) : undefined;
+  const theft = has('theft') ? stealInMidCharge(context) : undefined;
   await send(stage, lines.slice(first, second));
+  await theft;
+  const parent = has('split') ? await splitAShard(context) : undefined;
   if (has('outage')) await blockPastTheLease(context, () => send(stage, lines.slice(second)));
   else await send(stage, lines.slice(second));
   if (has('duplicates')) {

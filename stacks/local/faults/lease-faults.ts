@@ -50,37 +50,43 @@ export async function blockPastTheLease(context: FaultContext, publishMore: () =
   screen.fault('outage', `over: ${begun} charges were begun meanwhile`);
 }
 
-/** A charge is on its way when another owner takes the lease of its shard. */
-export async function stealInMidCharge({ parts, fleet, screen, log }: FaultContext): Promise<void> {
+/** A charge is on its way when another owner takes the lease of its shard. Tried again when it hit a dead owner's. */
+export async function stealInMidCharge(context: FaultContext): Promise<void> {
+  const { screen, log } = context;
   log.injected('theft');
+  for (let tries = 1; tries <= 3; tries++) {
+    const outcome = await stealOnce(context);
+    if (outcome === 'noticed') {
+      log.seen('theft');
+      screen.fault('theft', 'noticed; the charge on its way ends, its checkpoint is refused');
+      return;
+    }
+    screen.fault('theft', `${outcome}; tried again`);
+  }
+}
+
+async function stealOnce({ parts, fleet, screen }: FaultContext): Promise<string> {
   const hold = parts.stripe.faults.hold({ on: 'confirm', when: 'before-execute' });
-  const reached = await Promise.race([hold.reached, systemHost.sleep(20_000).then(() => undefined)]);
-  if (reached === undefined) {
+  try {
+    const reached = await Promise.race([hold.reached, systemHost.sleep(20_000).then(() => undefined)]);
+    if (reached === undefined) return 'no charge came by';
+    const before = await fleet.sum(LOST, { reason: 'stolen' });
+    const lease = await leaseOf(await customerOf(reached.path, parts), parts);
+    if (lease === undefined) return 'the shard had no owner';
+    await parts.dynamodb.send(
+      new UpdateItemCommand({
+        TableName: TABLE_NAME,
+        Key: { leaseKey: lease.leaseKey as AttributeValue },
+        UpdateExpression: 'SET leaseOwner = :thief ADD leaseCounter :one',
+        ExpressionAttributeValues: { ':thief': { S: 'thief' }, ':one': { N: '1' } },
+      }),
+    );
+    screen.fault('theft', `the lease of ${lease.leaseKey?.S} was stolen in mid-charge`);
+    const noticed = await until(async () => (await fleet.sum(LOST, { reason: 'stolen' })) > before, 8_000);
+    return noticed ? 'noticed' : 'nobody held that lease any more';
+  } finally {
     hold.release();
-    return;
   }
-  const before = await fleet.sum(LOST, { reason: 'stolen' });
-  const lease = await leaseOf(await customerOf(reached.path, parts), parts);
-  if (lease === undefined) {
-    hold.release();
-    return;
-  }
-  await parts.dynamodb.send(
-    new UpdateItemCommand({
-      TableName: TABLE_NAME,
-      Key: { leaseKey: lease.leaseKey as AttributeValue },
-      UpdateExpression: 'SET leaseOwner = :thief ADD leaseCounter :one',
-      ExpressionAttributeValues: { ':thief': { S: 'thief' }, ':one': { N: '1' } },
-    }),
-  );
-  screen.fault('theft', `the lease of ${lease.leaseKey?.S} was stolen in mid-charge`);
-  const noticed = await until(async () => (await fleet.sum(LOST, { reason: 'stolen' })) > before, 12_000);
-  hold.release();
-  if (noticed) log.seen('theft');
-  screen.fault(
-    'theft',
-    `${noticed ? 'noticed' : 'not noticed'}; the charge on its way ends, its checkpoint is refused`,
-  );
 }
 
 async function customerOf(path: string, parts: FaultContext['parts']): Promise<string | undefined> {
