@@ -50,3 +50,9 @@ export function faultKind(error: unknown): FaultKind {
   if (AGAIN.has(code) || code.startsWith('08')) return 'again';
   return GONE.test(error.message) ? 'again' : 'final';
 }
+
+/** Whether the fault lies in the values that were sent, so that other values may do. */
+export function blamesValues(error: unknown): boolean {
+  // Data exceptions, constraints, and what a trigger of the database's owner raises.
+  return error instanceof Error && 'code' in error && /^(22|23|P0)/.test(String(error.code));
+}

@@ -3,7 +3,7 @@
  * Under load it lingers a few milliseconds so that batches form; a lone call is sent at once.
  */
 import type { Host } from '../host/host';
-import { LedgerUnavailable } from './errors';
+import { blamesValues } from './faults';
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly host: Host;
@@ -134,8 +134,8 @@ export class GroupCommit<Item, Answer> {
       }
     } catch (error) {
       // One bad value must not fail its neighbours: each call is sent alone, and fails alone.
-      if (calls.length === 1 || error instanceof LedgerUnavailable) for (const call of calls) call.reject(error);
-      else for (const call of calls) await this.send([call]);
+      if (calls.length > 1 && blamesValues(error)) for (const call of calls) await this.send([call]);
+      else for (const call of calls) call.reject(error);
     }
   }
 }

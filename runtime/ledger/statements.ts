@@ -51,10 +51,12 @@ export class Statements {
     const { host, log, metrics, retryForMs = 60_000 } = this.options;
     const started = host.monotonic();
     for (let tries = 1; ; tries += 1) {
+      if (this.closing.signal.aborted) throw new LedgerUnavailable(name, 0, new Error('the ledger was closed'));
       metrics.count('ledgerStatements', { statement: name });
       try {
         const { rows } = await this.pool.query<Row>(QUERIES[name], [...values]);
         this.login.refused = false;
+        if (tries > 1) log.info({ statement: name, tries }, 'the ledger answers again');
         return rows;
       } catch (error) {
         const kind = faultKind(error);
@@ -62,8 +64,7 @@ export class Statements {
         if (kind === 'login') this.login.refused = true;
         const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + host.random() / 2);
         const waited = host.monotonic() - started;
-        if (this.closing.signal.aborted || waited + pause > retryForMs)
-          throw new LedgerUnavailable(name, waited, error);
+        if (waited + pause > retryForMs) throw new LedgerUnavailable(name, waited, error);
         if (tries === 1) log.warn({ statement: name, error: reason(error) }, 'a ledger statement failed, repeating it');
         await host.sleep(pause, this.closing.signal);
       }

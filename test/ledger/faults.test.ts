@@ -181,6 +181,9 @@ describe('a server of its own', () => {
     const ledger = open('postgres://u:p@127.0.0.1:1/nothing', { retryForMs: 200 });
     await expect(ledger.claim([request('c')])).rejects.toThrow(LedgerUnavailable);
     await expect(ledger.ping()).rejects.toThrow(/ECONNREFUSED.*Check that the database runs/);
+    await ledger.close();
+    await expect(ledger.claim([request('c')])).rejects.toThrow(/the ledger was closed/);
+    await ledger.close();
   });
 
   test('its password changes under a running ledger: it is read again', async () => {

@@ -76,13 +76,14 @@ describe('calls that arrive together share a statement', () => {
 
   test('one bad value fails its own call and no other', async () => {
     const { sent, commits } = manual();
+    const invalid = Object.assign(new Error('invalid byte'), { code: '22021' });
     const all = Promise.allSettled([commits.submit(['good']), commits.submit(['bad'])]);
     await until(() => sent.length === 1);
-    sent[0]?.fail(new Error('invalid byte'));
+    sent[0]?.fail(invalid);
     await until(() => sent.length === 2);
     sent[1]?.answer();
     await until(() => sent.length === 3);
-    sent[2]?.fail(new Error('invalid byte'));
+    sent[2]?.fail(invalid);
     expect(await all).toMatchObject([{ status: 'fulfilled', value: ['good!'] }, { status: 'rejected' }]);
   });
 
