@@ -13,6 +13,7 @@ import {
   streamActive,
 } from '../support/aws-local';
 import { startWorker } from '../support/kinesis-worker';
+import { RecordingConsumer } from '../support/recording-consumer';
 import { until } from '../support/until';
 
 let aws: AwsLocal;
@@ -117,4 +118,38 @@ it('a worker that comes later reads parents before their children, and a merge c
   const lastOld = order.findLastIndex((text) => text.startsWith('old'));
   expect(lastOld).toBeLessThan(firstNew);
   await Promise.all(workers.map((worker) => worker.stop()));
+});
+
+it('the child of a merge waits, though it is held, until its slower parent is read to its end', async () => {
+  await createStream(aws.kinesis, 'slow', 2);
+  await createLeaseTable(aws.dynamodb, 'slow-leases');
+  await put(aws.kinesis, 'slow', 'k', 'fast parent', '1');
+  await put(aws.kinesis, 'slow', 'k', 'slow parent', String(2n ** 128n - 2n));
+  await aws.kinesis.send(
+    new MergeShardsCommand({
+      StreamName: 'slow',
+      ShardToMerge: 'shardId-000000000000',
+      AdjacentShardToMerge: 'shardId-000000000001',
+    }),
+  );
+  await streamActive(aws.kinesis, 'slow');
+  await put(aws.kinesis, 'slow', 'k', 'child');
+  const consumer = new RecordingConsumer();
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  consumer.onDeliver = (_partition, batch) =>
+    batch.some((delivery) => Buffer.from(delivery.body).includes('slow')) ? released : Promise.resolve();
+  const options = { streamName: 'slow', leaseTableName: 'slow-leases', leaseDurationMs: 1_500, workerId: 'w' };
+  const worker = startWorker({ ...options, clients: aws, consumer });
+  await until('the child is held, and was renewed', async () => {
+    const child = (await leaseItems(aws.dynamodb, 'slow-leases')).get('shardId-000000000002');
+    return Number(child?.leaseCounter?.N ?? 0) >= 3;
+  });
+  expect(consumer.texts).toEqual(['fast parent']);
+  release();
+  await until('all is read', () => consumer.records.length === 3);
+  expect(consumer.texts).toEqual(['fast parent', 'slow parent', 'child']);
+  await worker.stop();
 });
