@@ -18,7 +18,10 @@ export interface Without {
 
 export interface Rule {
   readonly rule: string;
-  /** `off`: for those workers that the rule is taken away from. `without`: what else is taken away. */
+  /**
+   * `off`: for those workers that the rule is taken away from. `without`: what else is taken away. Resolves to a list of
+   * the problems that the audit cannot see, if there can be any.
+   */
   readonly scenario: (world: BillingWorld, off: WorkerOptions, without: string) => Promise<unknown>;
   readonly without: Without;
   /** What the audit must say then. */
@@ -40,8 +43,8 @@ export function testRules(rules: readonly Rule[]): void {
   });
   const run = async (rule: Rule, { worker = {}, sql = [], scenario = '' }: Without): Promise<string[]> => {
     for (const [fn, from, to] of sql) restore.push(await mutate(world.db, fn, from, to));
-    await rule.scenario(world, worker, scenario);
-    return audit(world);
+    const seen = await rule.scenario(world, worker, scenario);
+    return [...(Array.isArray(seen) ? seen : []), ...(await audit(world))];
   };
   for (const rule of rules) {
     describe(rule.rule, () => {
