@@ -1,6 +1,6 @@
 /** The events of a run: made up from a seed, or the lines of a file as they are. */
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { splitLines } from '../../runtime/sources/kinesis/publisher-lines';
 import type { FaultName } from './faults/names';
 import { seededRandom } from './random';
 
@@ -98,14 +98,14 @@ function encode(event: MadeUp): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(event));
 }
 
-/** Each line's bytes as they are, without the line end; an empty line is no event. */
+/** The longest line that is read whole; a stream takes less. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+/** Each line's bytes as they are, without the newline; a line without bytes is no event. */
 export async function readEventFile(path: string): Promise<EventPlan> {
   const lines: Uint8Array[] = [];
-  // latin1 keeps every byte, whatever the encoding of the file.
-  const reader = createInterface({ input: createReadStream(path, { encoding: 'latin1' }), crlfDelay: 0 });
-  for await (const line of reader) {
-    const bytes = Buffer.from(line, 'latin1');
-    if (bytes.length > 0) lines.push(bytes);
+  for await (const line of splitLines(createReadStream(path), MAX_LINE_BYTES)) {
+    if (line.byteLength > 0) lines.push(line);
   }
   return { lines, injected: {} };
 }

@@ -157,10 +157,11 @@ async function publishAndBreak(stage: Stage, watching: Promise<void>): Promise<s
 
 async function send({ parts, published, screen }: Stage, lines: readonly Uint8Array[]): Promise<number> {
   if (lines.length === 0) return 0;
-  const sent = await publish(lines, parts);
-  published.push(...lines);
-  screen.step(`${sent} lines published (${published.length} so far)`);
-  return sent;
+  const { accepted, refused } = await publish(lines, parts);
+  published.push(...accepted);
+  screen.step(`${accepted.length} lines published (${published.length} so far)`);
+  for (const reason of refused) screen.step(`not published, the publisher says why: ${reason}`);
+  return accepted.length;
 }
 
 /** Waits until every published line is accounted for and no row is pending, or until nothing moves any more. */
