@@ -153,3 +153,42 @@ it('the child of a merge waits, though it is held, until its slower parent is re
   expect(consumer.texts).toEqual(['fast parent', 'slow parent', 'child']);
   await worker.stop();
 });
+
+it('a shard does not end, and its children are not begun, while a record of it is unfinished', async () => {
+  await createStream(aws.kinesis, 'open', 1);
+  await createLeaseTable(aws.dynamodb, 'open-leases');
+  await put(aws.kinesis, 'open', 'k', 'slow charge');
+  const parent = 'shardId-000000000000';
+  const split = { StreamName: 'open', ShardToSplit: parent, NewStartingHashKey: String(2n ** 127n) };
+  await aws.kinesis.send(new SplitShardCommand(split));
+  await streamActive(aws.kinesis, 'open');
+  const consumer = new RecordingConsumer();
+  consumer.finishes = () => false;
+  let release: (finished: boolean) => void = () => undefined;
+  let asked = false;
+  const finished = new Promise<boolean>((resolve) => {
+    release = resolve;
+  });
+  consumer.finished = () => {
+    asked = true;
+    return finished;
+  };
+  const options = { streamName: 'open', leaseTableName: 'open-leases', leaseDurationMs: 1_500, workerId: 'w' };
+  const worker = startWorker({ ...options, clients: aws, consumer });
+  await until('the shard is read to its end', () => asked);
+  const renewals = worker.metrics.counted('leaseRenewals{written}');
+  await until('its lease was renewed', () => worker.metrics.counted('leaseRenewals{written}') > renewals + 1);
+  const before = await leaseItems(aws.dynamodb, 'open-leases');
+  expect([...before.keys()]).toEqual([parent]);
+  expect(before.get(parent)?.checkpoint?.S).toBe('TRIM_HORIZON');
+  release(true);
+  await until('the end is recorded', async () => {
+    const after = await leaseItems(aws.dynamodb, 'open-leases');
+    return after.size === 3 && after.get(parent)?.checkpoint?.S === 'SHARD_END';
+  });
+  const after = await leaseItems(aws.dynamodb, 'open-leases');
+  expect(new Set(after.get(parent)?.childShardIds?.SS)).toEqual(
+    new Set([...after.keys()].filter((id) => id !== parent)),
+  );
+  await worker.stop();
+});

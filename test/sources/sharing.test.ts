@@ -140,14 +140,28 @@ describe('a start', () => {
     async (version) => {
       const table = `marker-${version}`;
       await createLeaseTable(aws.dynamodb, table);
-      await putItem(aws.dynamodb, table, { leaseKey: { S: 'Migration3.0' }, cv: { S: version } });
+      const marker = { leaseKey: { S: 'Migration3.0' }, cv: { S: version } };
+      const free = { leaseKey: { S: 'shardId-000000000000' }, leaseCounter: { N: '1' }, checkpoint: { S: 'LATEST' } };
+      for (const item of [marker, free]) await putItem(aws.dynamodb, table, item);
       const worker = startWorker({ streamName: 'drain', leaseTableName: table, workerId: 'a', clients: aws });
       await until('it says so', () => worker.notReady()?.includes(version) === true);
+      await until('it has looked again', () => worker.looks() >= 2);
       await worker.stop();
       expect(worker.metrics.counters.size).toBe(0);
-      expect([...(await leaseItems(aws.dynamodb, table)).keys()]).toEqual(['Migration3.0']);
+      expect((await leaseItems(aws.dynamodb, table)).get('shardId-000000000000')).toEqual(free);
     },
   );
+
+  it('takes no lease when the marker stands in the table beside the lease table', async () => {
+    await createLeaseTable(aws.dynamodb, 'older-fleet');
+    await createLeaseTable(aws.dynamodb, 'older-fleet-CoordinatorState', 'key');
+    const marker = { key: { S: 'Migration3.0' }, cv: { S: 'CLIENT_VERSION_3X' } };
+    await putItem(aws.dynamodb, 'older-fleet-CoordinatorState', marker);
+    const worker = startWorker({ streamName: 'drain', leaseTableName: 'older-fleet', workerId: 'a', clients: aws });
+    await until('it says so', () => worker.notReady()?.includes('CLIENT_VERSION_3X') === true);
+    await worker.stop();
+    expect((await leaseItems(aws.dynamodb, 'older-fleet')).size).toBe(0);
+  });
 
   it('takes leases beside a marker that says 2.x', async () => {
     await createLeaseTable(aws.dynamodb, 'marker-2x');

@@ -9,6 +9,8 @@ export interface TestWorker {
   readonly log: RecordingLog;
   readonly metrics: RecordingMetrics;
   notReady(): string | undefined;
+  /** How often it has looked at the lease table. */
+  looks(): number;
   /** Resolves when the source has drained. */
   stop(): Promise<void>;
   /** What `run` became; rejects when it failed. */
@@ -43,6 +45,7 @@ export function startWorker(options: TestWorkerOptions): TestWorker {
     metrics,
     running,
     notReady: () => source.notReady(),
+    looks: () => metrics.settings.get('foreignItems') ?? 0,
     stop: async () => {
       stop.abort();
       await running;

@@ -63,13 +63,18 @@ export class RecordingLog implements Log {
 export class RecordingMetrics implements Metrics {
   readonly counters = new Map<string, number>();
   readonly gauges = new Map<string, number>();
+  /** How often each gauge was set. */
+  readonly settings = new Map<string, number>();
 
   count: Metrics['count'] = (name, labels, by = 1) => {
     const key = labels ? `${name}{${Object.values(labels).join(',')}}` : name;
     this.counters.set(key, (this.counters.get(key) ?? 0) + by);
   };
 
-  gauge: Metrics['gauge'] = (name, value) => void this.gauges.set(name, value);
+  gauge: Metrics['gauge'] = (name, value) => {
+    this.gauges.set(name, value);
+    this.settings.set(name, (this.settings.get(name) ?? 0) + 1);
+  };
 
   counted(key: string): number {
     return this.counters.get(key) ?? 0;
