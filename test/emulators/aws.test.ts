@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
@@ -22,6 +23,16 @@ const connects = (host: string, port: number) =>
     socket.once('timeout', () => answer(false));
   });
 
+/** A process that has ended but that nobody has waited for does not run. */
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return !existsSync(`/proc/${pid}/stat`) || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
 describe('the Kinesis emulator', () => {
   it('listens on loopback alone, and its process is gone when it was stopped', async () => {
     const kinesis = await startKinesis();
@@ -40,14 +51,14 @@ describe('the Kinesis emulator', () => {
   it('ends when the process that started it is killed', async () => {
     const program = `
       require('tsx/cjs');
-      require('./test/emulators/kinesis').startKinesis().then(({ endpoint }) => console.log(endpoint));
+      require('./test/emulators/kinesis').startKinesis().then(({ pid }) => console.log(pid));
     `;
     const parent = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const endpoint = await new Promise<string>((resolve) => parent.stdout.once('data', (line) => resolve(`${line}`)));
-    const port = Number(new URL(endpoint.trim()).port);
-    expect(await connects('127.0.0.1', port)).toBe(true);
+    const line = await new Promise<string>((resolve) => parent.stdout.once('data', (text) => resolve(`${text}`)));
+    const pid = Number(line);
+    expect(runs(pid)).toBe(true);
     parent.kill('SIGKILL');
-    await until('the emulator is gone', async () => !(await connects('127.0.0.1', port)));
+    await until('the emulator is gone', () => !runs(pid));
   });
 });
 

@@ -7,6 +7,8 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 export interface RunningEmulator {
   /** Plain HTTP/1.1: clients need a NodeHttpHandler, since the SDK's default for Kinesis speaks HTTP/2. */
   readonly endpoint: string;
+  /** Of the emulator's process. */
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -29,7 +31,8 @@ net.Server.prototype.listen = function (port, ...rest) {
   });
   return listen.call(this, 0, '127.0.0.1', ready);
 };
-process.on('disconnect', () => process.exit(0));
+// Not exit(): the emulator takes that over, closes its servers and then stays.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 require('./main.js');
 `;
 
@@ -57,7 +60,7 @@ export async function startKinesis(): Promise<RunningEmulator> {
   try {
     const endpoint = `http://127.0.0.1:${await announcedPort(child)}`;
     await answers(endpoint);
-    return { endpoint, stop };
+    return { endpoint, pid: child.pid ?? 0, stop };
   } catch (error) {
     await stop();
     throw error;
