@@ -20,6 +20,13 @@ import { StripeHalt } from './processor/stripe-halt';
 import { awsClients, createKinesisSource } from './sources/kinesis';
 import { createStripe } from './stripe';
 
+/**
+ * A row whose claim has ended is first left to its delivery, which is read again within a few lease durations; the
+ * reconciler is for rows that no delivery comes back for. Shorter: a worker that has just lost its leases would charge
+ * what it gave back. Longer: a row whose delivery is gone waits longer.
+ */
+const OVERDUE_AFTER_MS = 30_000;
+
 export async function runPipeline(config: Config, context: PipelineContext): Promise<Pipeline> {
   const { host, log, metrics, crash, signal } = context;
   const { billing, kinesis: stream } = config;
@@ -29,6 +36,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
     connection: await ledgerConnection(config.database),
     worker,
     claimTtlMs: billing.claimTtlMs,
+    overdueAfterMs: OVERDUE_AFTER_MS,
     spendCap: { mode: config.spendCap.mode, defaults: config.spendCap.perPeriod },
     host,
     log,
@@ -37,7 +45,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
   const stripe = createStripe({
     ...config.stripe,
     apiBase: new URL(config.stripe.apiBase),
-    ledgerId: config.database.database,
+    ledgerId: (await ledger.checkSchema()).ledgerId,
     namespace: billing.namespace,
     host,
     log,

@@ -9,9 +9,10 @@ export interface AccountIdentity {
   readonly accountId?: string;
 }
 
-interface MetaRow {
+export interface MetaRow {
   readonly schema_version: number;
   readonly min_runtime_version: number;
+  readonly ledger_id: string;
   readonly livemode: boolean | null;
   readonly stripe_account: string | null;
 }
@@ -28,12 +29,13 @@ async function readMeta(statements: Statements): Promise<MetaRow> {
   return meta;
 }
 
-export async function checkSchema(statements: Statements): Promise<void> {
+export async function checkSchema(statements: Statements): Promise<MetaRow> {
   const meta = await readMeta(statements);
   if (meta.schema_version < SCHEMA_VERSION) throw new SchemaTooOld(meta.schema_version, SCHEMA_VERSION);
   if (meta.min_runtime_version > SCHEMA_VERSION) {
     throw new SchemaTooNew(meta.schema_version, meta.min_runtime_version, SCHEMA_VERSION);
   }
+  return meta;
 }
 
 export async function bindAccount(statements: Statements, account: AccountIdentity): Promise<void> {

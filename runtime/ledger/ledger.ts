@@ -31,6 +31,11 @@ export interface LedgerOptions extends StatementOptions {
   /** How long a claim lasts by the database's clock, in milliseconds. */
   readonly claimTtlMs: number;
   readonly spendCap: SpendCapOptions;
+  /**
+   * How long a pending row's claim must have been over before `claimDue` takes the row, in milliseconds. Within this time
+   * it is left to the delivery that is read again. Default: 0.
+   */
+  readonly overdueAfterMs?: number;
   /** Shortest time between two looks at a charge that Stripe accepted, in milliseconds. Default: 60000. */
   readonly recheckAfterMs?: number;
   /** Age of a decline at which it is read once more and closed, in milliseconds. Default: 900000. */
@@ -49,8 +54,8 @@ export interface LedgerCounts {
 export interface Ledger extends LedgerPort {
   /** Resolves when the database answers. */
   ping(): Promise<void>;
-  /** Rejects with SchemaTooOld or SchemaTooNew. */
-  checkSchema(): Promise<void>;
+  /** Answers what names this ledger in Stripe's metadata. Rejects with SchemaTooOld or SchemaTooNew. */
+  checkSchema(): Promise<{ readonly ledgerId: string }>;
   /**
    * Checks the schema, then binds an empty ledger to the mode and account, or rejects with AccountMismatch. Without
    * `accountId` (the key may not read it) the mode alone is checked.
@@ -126,8 +131,8 @@ class PostgresLedger implements Ledger {
   }
 
   async claimDue(limit: number): Promise<ChargeRow[]> {
-    const { claimTtlMs, recheckAfterMs = 60_000, closingReadAfterMs = 900_000 } = this.options;
-    const values = [this.claimToken(), claimTtlMs, limit, recheckAfterMs, closingReadAfterMs];
+    const { claimTtlMs, overdueAfterMs = 0, recheckAfterMs = 60_000, closingReadAfterMs = 900_000 } = this.options;
+    const values = [this.claimToken(), claimTtlMs, limit, overdueAfterMs, recheckAfterMs, closingReadAfterMs];
     return (await this.statements.run<RecordRow>('claimDue', values)).map(chargeRow);
   }
 
@@ -175,8 +180,8 @@ class PostgresLedger implements Ledger {
     await this.statements.run('ping', []);
   }
 
-  checkSchema(): Promise<void> {
-    return checkSchema(this.statements);
+  async checkSchema(): Promise<{ ledgerId: string }> {
+    return { ledgerId: (await checkSchema(this.statements)).ledger_id };
   }
 
   bindAccount(account: AccountIdentity): Promise<void> {

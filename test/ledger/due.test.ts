@@ -32,6 +32,20 @@ test('expired pending rows are due, with an intent and without; live ones are no
   expect(await due()).toEqual([]);
 });
 
+test('a pending row is left to its delivery for as long as it is told, and claimed by it at once', async () => {
+  const patient = openTestLedger(database.url, { overdueAfterMs: 30_000 });
+  try {
+    await claimOne(ledger, 'a');
+    await database.query("UPDATE billing_records SET claim_expires_at = now() - interval '29 seconds'");
+    expect(await patient.claimDue(10)).toEqual([]);
+    expect(await patient.claim([request('a')])).toMatchObject([{ outcome: 'mine', row: { fence: 2n } }]);
+    await database.query("UPDATE billing_records SET claim_expires_at = now() - interval '31 seconds'");
+    expect(await patient.claimDue(10)).toMatchObject([{ customerId: 'a', fence: 3n }]);
+  } finally {
+    await patient.close();
+  }
+});
+
 test('accepted charges are looked at again after an eighth of their age, one minute at least, six hours at most', async () => {
   for (const status of ['processing', 'action_required'] as const) {
     await ledger.settle(await claimWithIntent(ledger, status), { status });

@@ -54,6 +54,7 @@ CREATE TABLE ledger_meta (
   one boolean NOT NULL DEFAULT true,
   schema_version integer NOT NULL,
   min_runtime_version integer NOT NULL DEFAULT 1,
+  ledger_id uuid NOT NULL DEFAULT gen_random_uuid(),
   livemode boolean,
   stripe_account text COLLATE "C",
   created_at timestamp with time zone NOT NULL DEFAULT now()
@@ -180,7 +181,7 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.claim_due(p_token text, p_ttl_ms bigint, p_limit integer, p_recheck_ms bigint, p_closing_ms bigint)
+CREATE OR REPLACE FUNCTION public.claim_due(p_token text, p_ttl_ms bigint, p_limit integer, p_overdue_ms bigint, p_recheck_ms bigint, p_closing_ms bigint)
  RETURNS SETOF billing_records
  LANGUAGE sql
  SET enable_seqscan TO 'off'
@@ -192,7 +193,8 @@ AS $function$
       WHERE claim_expires_at > now() AND claimed_by = p_token)
     UNION ALL
     (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
-      WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT p_limit)
+      WHERE claim_expires_at <= now() - p_overdue_ms * interval '1 ms' AND status = 'pending'
+      ORDER BY claim_expires_at LIMIT p_limit)
     UNION ALL
     (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
       WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
@@ -212,7 +214,7 @@ AS $function$
     WHERE CASE
       WHEN c.rank = 0 THEN b.claimed_by = p_token
       WHEN b.claim_expires_at > now() THEN false
-      WHEN b.status = 'pending' THEN true
+      WHEN b.status = 'pending' THEN b.claim_expires_at <= now() - p_overdue_ms * interval '1 ms'
       WHEN b.status IN ('processing', 'action_required') THEN b.updated_at <= now()
         - least(greatest((now() - b.first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
       WHEN b.status IN ('card_declined', 'rejected') THEN b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL

@@ -7,6 +7,8 @@ CREATE TABLE ledger_meta (
   schema_version integer NOT NULL,
   -- The lowest schema version a runtime must know to work here; raised only by a breaking migration.
   min_runtime_version integer NOT NULL DEFAULT 1,
+  -- Stands in the metadata of every intent, so that the intents of a restored ledger can be told from another's.
+  ledger_id uuid NOT NULL DEFAULT gen_random_uuid(),
   livemode boolean,
   stripe_account text COLLATE "C",
   created_at timestamptz NOT NULL DEFAULT now()
@@ -383,7 +385,7 @@ END $$` },
 -- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
 -- Rows that this very call took before its answer was lost (p_token) are answered again at the same fence.
 CREATE FUNCTION claim_due(
-  p_token text, p_ttl_ms bigint, p_limit integer, p_recheck_ms bigint, p_closing_ms bigint
+  p_token text, p_ttl_ms bigint, p_limit integer, p_overdue_ms bigint, p_recheck_ms bigint, p_closing_ms bigint
 ) RETURNS SETOF billing_records LANGUAGE sql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
   WITH candidates AS MATERIALIZED (
@@ -391,7 +393,8 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS
       WHERE claim_expires_at > now() AND claimed_by = p_token)
     UNION ALL
     (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
-      WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT p_limit)
+      WHERE claim_expires_at <= now() - p_overdue_ms * interval '1 ms' AND status = 'pending'
+      ORDER BY claim_expires_at LIMIT p_limit)
     UNION ALL
     (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
       WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
@@ -411,7 +414,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS
     WHERE CASE
       WHEN c.rank = 0 THEN b.claimed_by = p_token
       WHEN b.claim_expires_at > now() THEN false
-      WHEN b.status = 'pending' THEN true
+      WHEN b.status = 'pending' THEN b.claim_expires_at <= now() - p_overdue_ms * interval '1 ms'
       WHEN b.status IN ('processing', 'action_required') THEN b.updated_at <= now()
         - least(greatest((now() - b.first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
       WHEN b.status IN ('card_declined', 'rejected') THEN b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
@@ -438,7 +441,7 @@ SET livemode = coalesce(livemode, $1::boolean), stripe_account = coalesce(stripe
 WHERE livemode IS NULL OR (livemode = $1::boolean AND stripe_account IS NULL AND $2::text IS NOT NULL)`,
   claimDue: `SELECT customer_id, billing_period, stripe_customer_id, payment_method, amount_cents, currency, description, metadata,
   status, idempotency_key, attempt, payment_intent_id, confirm_started_at IS NOT NULL AS confirm_started, reserved, fence
-FROM claim_due($1::text, $2::bigint, $3::integer, $4::bigint, $5::bigint)`,
+FROM claim_due($1::text, $2::bigint, $3::integer, $4::bigint, $5::bigint, $6::bigint)`,
   claim: `SELECT * FROM claim_batch($1::text, $2::bigint, $3::boolean, $4::text[], $5::bigint[],
   $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[],
   $15::text[], $16::text[])`,
@@ -481,7 +484,7 @@ LEFT JOIN LATERAL (
 ) b ON true
 ORDER BY i.ord`,
   ping: `SELECT 1`,
-  readMeta: `SELECT schema_version, min_runtime_version, livemode, stripe_account FROM ledger_meta`,
+  readMeta: `SELECT schema_version, min_runtime_version, ledger_id, livemode, stripe_account FROM ledger_meta`,
   readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
   recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
   writeSchemaVersion: `INSERT INTO ledger_meta (schema_version) VALUES ($1::integer)

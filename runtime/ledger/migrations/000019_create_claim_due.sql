@@ -2,7 +2,7 @@
 -- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
 -- Rows that this very call took before its answer was lost (p_token) are answered again at the same fence.
 CREATE FUNCTION claim_due(
-  p_token text, p_ttl_ms bigint, p_limit integer, p_recheck_ms bigint, p_closing_ms bigint
+  p_token text, p_ttl_ms bigint, p_limit integer, p_overdue_ms bigint, p_recheck_ms bigint, p_closing_ms bigint
 ) RETURNS SETOF billing_records LANGUAGE sql VOLATILE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
   WITH candidates AS MATERIALIZED (
@@ -10,7 +10,8 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS
       WHERE claim_expires_at > now() AND claimed_by = p_token)
     UNION ALL
     (SELECT customer_id, billing_period, 1, claim_expires_at FROM billing_records
-      WHERE claim_expires_at <= now() AND status = 'pending' ORDER BY claim_expires_at LIMIT p_limit)
+      WHERE claim_expires_at <= now() - p_overdue_ms * interval '1 ms' AND status = 'pending'
+      ORDER BY claim_expires_at LIMIT p_limit)
     UNION ALL
     (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
       WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
@@ -30,7 +31,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS
     WHERE CASE
       WHEN c.rank = 0 THEN b.claimed_by = p_token
       WHEN b.claim_expires_at > now() THEN false
-      WHEN b.status = 'pending' THEN true
+      WHEN b.status = 'pending' THEN b.claim_expires_at <= now() - p_overdue_ms * interval '1 ms'
       WHEN b.status IN ('processing', 'action_required') THEN b.updated_at <= now()
         - least(greatest((now() - b.first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
       WHEN b.status IN ('card_declined', 'rejected') THEN b.payment_intent_id IS NOT NULL AND b.settled_at IS NULL
