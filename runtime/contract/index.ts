@@ -10,8 +10,9 @@
  * - dead letter: a delivery that is no event. Conflict: a second amount for a billed identity.
  * - cap: the most a period may cost. Reservation (hold): the part of it that a row keeps for itself.
  */
-export { ENVIRONMENT, type EnvironmentName } from './environment';
+
 export { CRASH_POINTS, type CrashPoint } from './crash-points';
+export { ENVIRONMENT, type EnvironmentName } from './environment';
+export { EVENT_VERSION } from './event';
 export { METRICS, METRICS_NAMESPACE, METRICS_SERVICE, type MetricName } from './metrics';
 export { ROW_STATUSES, type RowStatus } from './row-status';
-export { EVENT_VERSION } from './event';
