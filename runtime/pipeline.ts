@@ -54,7 +54,8 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
   await ledger.bindAccount(await stripe.account());
 
   const aws = awsClients({ ...stream });
-  const source = createKinesisSource({ ...stream, workerId: worker, ...aws, host, log, metrics });
+  const { drainTimeoutMs } = config.process;
+  const source = createKinesisSource({ ...stream, workerId: worker, ...aws, drainTimeoutMs, host, log, metrics });
   const decode = createDecoder({
     defaultCurrency: billing.defaultCurrency,
     fields: billing.eventFields,
