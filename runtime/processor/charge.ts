@@ -50,6 +50,8 @@ export type ChargeOutcome =
 const MAX_STEPS = 40;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_LONGEST_MS = 8_000;
+/** A wait that is asked for and longer than this would use up the claim. */
+const RETRY_AFTER_LONGEST_MS = 30_000;
 
 type Ask = Exclude<Next, { do: 'done' | 'leave_unknown' | 'halt' }>;
 
@@ -69,8 +71,9 @@ export async function charge(start: ChargeRow, limits: ChargeLimits, tools: Char
   let tries = 0;
   // Sends since the row last moved: asking in turns (confirm, retrieve, confirm) must slow down as well.
   let waits = 0;
+  let atLeastMs = 0;
   for (let step = 0; step < MAX_STEPS; step++) {
-    if (ask.backoff) await backoff(++waits, tools.host);
+    if (ask.backoff) await backoff(++waits, atLeastMs, tools.host);
     const stop = await mayNotGoOn(row, ask, limits, tools);
     if (stop) return stop;
     const phase = phaseOf(row, ask, tries + 1);
@@ -78,6 +81,7 @@ export async function charge(start: ChargeRow, limits: ChargeLimits, tools: Char
     if (answer === 'lost' || answer === 'stopped') return answer === 'lost' ? { kind: 'lost' } : stopped(row, tools);
     const decision = tools.decide(row, phase, answer);
     note(row, phase, answer, decision.alarm, tools);
+    atLeastMs = answer.kind === 'busy' ? (answer.retryAfterMs ?? 0) : 0;
     const written = await write(row, decision.write, tools);
     if (written === undefined) return { kind: 'lost' };
     if (decision.write.kind !== 'none') waits = 0;
@@ -206,9 +210,11 @@ async function halted(row: ChargeRow, message: string, tools: ChargeTools): Prom
   return { kind: 'halted', message };
 }
 
-async function backoff(waits: number, host: Host): Promise<void> {
+/** Longer each time, jittered, and as long as Stripe asked for, within reason. */
+async function backoff(waits: number, atLeastMs: number, host: Host): Promise<void> {
   const longest = Math.min(BACKOFF_LONGEST_MS, BACKOFF_FIRST_MS * 2 ** (waits - 1));
-  await host.sleep(longest / 2 + (host.random() * longest) / 2);
+  const ms = longest / 2 + (host.random() * longest) / 2;
+  await host.sleep(Math.max(ms, Math.min(atLeastMs, RETRY_AFTER_LONGEST_MS)));
 }
 
 function note(

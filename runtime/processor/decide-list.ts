@@ -26,17 +26,21 @@ export function decideList(phase: ListPhase, answer: StripeAnswer): Decision {
   }
 }
 
-/** Succeeded first (and an alarm: it must not have been confirmed unsaved), then the oldest that is still alive. */
+/**
+ * Where money has moved or is moving first (and an alarm: it must not have been confirmed unsaved), then the oldest
+ * that is still alive.
+ */
 function adopt(phase: ListPhase, intents: readonly IntentView[]): Decision {
   const alive = intents.filter((intent) => intent.status !== 'canceled');
   const succeeded = alive.find((intent) => intent.status === 'succeeded');
-  const chosen = succeeded ?? alive[0];
+  const moving = succeeded ?? alive.find((intent) => intent.status === 'processing');
+  const chosen = moving ?? alive[0];
   if (chosen) {
     const decision: Decision = {
       write: { kind: 'save_intent', paymentIntentId: chosen.id },
       next: { do: 'retrieve', reason: UNKNOWN_REASON, backoff: false },
     };
-    return succeeded ? { ...decision, alarm: 'succeeded_before_saved' } : decision;
+    return moving ? { ...decision, alarm: 'confirmed_before_saved' } : decision;
   }
   if (phase.why === 'burnt' || intents.length > 0) {
     // The old create key leads nowhere, or to an intent that was seen canceled.

@@ -61,7 +61,7 @@ export type Alarm =
   | 'confirm_wrong_shape'
   | 'retrieve_wrong_shape'
   | 'idempotency_mismatch'
-  | 'succeeded_before_saved'
+  | 'confirmed_before_saved'
   | 'intent_missing'
   | 'requires_capture';
 

@@ -187,7 +187,7 @@ describe('list says', () => {
     await post(world, `/${second}/confirm`, { payment_method: 'pm_card_visa' }, 'somebody');
     const { worker } = await takeOver();
     expect(await expectCharged(world, 'a')).toMatchObject({ payment_intent_id: second });
-    expect(worker.metrics.counted('alarms succeeded_before_saved')).toBe(1);
+    expect(worker.metrics.counted('alarms confirmed_before_saved')).toBe(1);
   });
 
   it('only canceled ones: attempt 2 with a new key', async () => {

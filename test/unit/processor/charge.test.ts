@@ -110,6 +110,12 @@ describe('backoff', () => {
     expect(pauses.length).toBeLessThan(25);
   });
 
+  it('waits as long as Stripe asked for, but not for the whole of the claim', async () => {
+    const asked = (retryAfterMs: number) => ({ ...busy('rate'), retryAfterMs });
+    const { pauses } = await runCharge(aRow(), [['create', asked(5_000)], ['create', asked(900_000)], ...HAPPY]);
+    expect(pauses.slice(1, 3)).toEqual([5_000, 30_000]);
+  });
+
   it('starts short again after the row moved', async () => {
     const { pauses } = await runCharge(aRow(), [
       ['create', busy('rate')],

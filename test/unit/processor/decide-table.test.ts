@@ -198,7 +198,17 @@ const LIST: Column = {
     [
       'two, the younger succeeded',
       listed(anIntent('requires_confirmation', { id: 'pi_old' }), anIntent('succeeded', { id: 'pi_paid' })),
-      'save pi_paid → retrieve unknown !succeeded_before_saved',
+      'save pi_paid → retrieve unknown !confirmed_before_saved',
+    ],
+    [
+      'two, the younger processing',
+      listed(anIntent('requires_confirmation', { id: 'pi_old' }), anIntent('processing', { id: 'pi_moving' })),
+      'save pi_moving → retrieve unknown !confirmed_before_saved',
+    ],
+    [
+      'two, one processing, one succeeded',
+      listed(anIntent('processing', { id: 'pi_moving' }), anIntent('succeeded', { id: 'pi_paid' })),
+      'save pi_paid → retrieve unknown !confirmed_before_saved',
     ],
     [
       'two, the older canceled',
