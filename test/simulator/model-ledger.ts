@@ -172,10 +172,10 @@ export class ModelLedger {
 
   #answer({ event }: ClaimRequest, token: string, given: Set<string>): ClaimAnswer {
     const row = this.rows.get(nameOf(event))!;
+    const same = `${nameOf(event)} ${event.amountCents} ${event.currency}`;
+    if (given.has(same)) return { outcome: 'duplicate' };
+    given.add(same);
     if (differs(row, event)) return { outcome: 'conflict' };
-    const again = given.has(nameOf(event));
-    given.add(nameOf(event));
-    if (again) return { outcome: 'duplicate' };
     if (row.status === 'cap_blocked') return { outcome: 'cap_blocked' };
     if (row.status !== 'pending') return { outcome: 'settled', status: row.status };
     if (row.claimedBy !== token) return { outcome: 'in_flight', retryInMs: this.#left(row) };
@@ -243,7 +243,8 @@ export class ModelLedger {
       }
       case 'gate': {
         const open = fenced && row.status === 'pending' && row.reserved;
-        if (!(open && row.paymentIntentId === given.paymentIntentId) && this.#on('gate')) return false;
+        const its = given.paymentIntentId !== null && row.paymentIntentId === given.paymentIntentId;
+        if (!(open && its) && this.#on('gate')) return false;
         Object.assign(row, { confirmStartedAt: row.confirmStartedAt ?? now, updatedAt: now });
         return true;
       }
