@@ -196,17 +196,17 @@ AS $function$
       WHERE claim_expires_at <= now() - p_overdue_ms * interval '1 ms' AND status = 'pending'
       ORDER BY claim_expires_at LIMIT p_limit)
     UNION ALL
-    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    (SELECT customer_id, billing_period, 1, greatest(updated_at, claim_expires_at) AS since FROM billing_records
       WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
         AND updated_at <= now()
           - least(greatest((now() - first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
-      ORDER BY updated_at LIMIT p_limit)
+      ORDER BY since LIMIT p_limit)
     UNION ALL
-    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    (SELECT customer_id, billing_period, 1, greatest(updated_at, claim_expires_at) AS since FROM billing_records
       WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
         AND (claim_expires_at IS NULL OR claim_expires_at <= now())
         AND updated_at <= now() - p_closing_ms * interval '1 ms'
-      ORDER BY updated_at LIMIT p_limit)
+      ORDER BY since LIMIT p_limit)
   ), locked AS MATERIALIZED (
     SELECT b.customer_id, b.billing_period, c.rank = 0 AS own
     FROM candidates c JOIN billing_records b USING (customer_id, billing_period)
@@ -398,8 +398,10 @@ AS $function$
         OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
           AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
   ), written AS (
-    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id), error = a.error,
-      decline_code = a.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
+    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id),
+      error = coalesce(a.error, CASE WHEN a.status = b.status THEN b.error END),
+      decline_code = coalesce(a.decline_code, CASE WHEN a.status = b.status THEN b.decline_code END),
+      claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
       reserved = b.reserved AND a.status <> 'charged' AND NOT (a.status = 'rejected' AND b.payment_intent_id IS NULL),
       settled_at = CASE
         WHEN a.status = 'charged' OR (a.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()

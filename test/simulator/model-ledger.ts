@@ -200,18 +200,19 @@ export class ModelLedger {
     if (!this.#expired(row)) return undefined;
     if (!this.#on('due-without-intent') && row.paymentIntentId === null) return undefined;
     const { now } = this.clock;
+    const since = Math.max(row.updatedAt, row.claimExpiresAt ?? 0);
     switch (row.status) {
       case 'pending':
         return row.claimExpiresAt ?? undefined;
       case 'processing':
       case 'action_required': {
         const age = Math.max((now - row.firstAttemptedAt) / 8, this.options.recheckAfterMs);
-        return row.updatedAt <= now - Math.min(age, SIX_HOURS) ? row.updatedAt : undefined;
+        return row.updatedAt <= now - Math.min(age, SIX_HOURS) ? since : undefined;
       }
       case 'card_declined':
       case 'rejected': {
         const unread = row.paymentIntentId !== null && row.settledAt === null;
-        return unread && row.updatedAt <= now - this.options.closingReadAfterMs ? row.updatedAt : undefined;
+        return unread && row.updatedAt <= now - this.options.closingReadAfterMs ? since : undefined;
       }
       default:
         return undefined;
@@ -314,11 +315,12 @@ export class ModelLedger {
     const reserved = row.reserved && status !== 'charged' && !frees && !lost;
     if (row.reserved && !reserved) cap.reserved -= row.amountCents;
     const ends = status === 'charged' || frees || (closed && (status === 'card_declined' || status === 'rejected'));
+    const again = row.status === status;
     Object.assign(row, {
       status,
       chargeId: chargeId ?? row.chargeId,
-      error: error ?? null,
-      declineCode: declineCode ?? null,
+      error: error ?? (again ? row.error : null),
+      declineCode: declineCode ?? (again ? row.declineCode : null),
       claimedBy: null,
       claimExpiresAt: null,
       updatedAt: this.clock.now,

@@ -309,6 +309,7 @@ $$` },
 -- R13: charged at any fence, if the intent is the row's. R11: everything else needs fence, attempt and intent. R8:
 -- charged and zero_amount are never overwritten. R9: a hold becomes spend when charged, and is freed only by a rejection
 -- before there was an intent. R10: the hold flips with the cap, so a repeated settlement moves nothing twice.
+-- The same status again, without a reason, keeps the reason it has: a closing read must not forget why it was declined.
 -- The caps are locked after the records, in order.
 CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
   WITH allowed AS (
@@ -322,8 +323,10 @@ CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql V
         OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
           AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
   ), written AS (
-    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id), error = a.error,
-      decline_code = a.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
+    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id),
+      error = coalesce(a.error, CASE WHEN a.status = b.status THEN b.error END),
+      decline_code = coalesce(a.decline_code, CASE WHEN a.status = b.status THEN b.decline_code END),
+      claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
       reserved = b.reserved AND a.status <> 'charged' AND NOT (a.status = 'rejected' AND b.payment_intent_id IS NULL),
       settled_at = CASE
         WHEN a.status = 'charged' OR (a.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()
@@ -382,7 +385,8 @@ BEGIN
   RETURN QUERY SELECT settle_rows(p_writes), NULL::jsonb;
 END $$` },
   { version: 19, name: 'create_claim_due', sql: `-- Takes over rows that nobody works on, oldest first: expired claims, accepted charges that are due for another look,
--- and declines that are read once more before they are closed. Rows locked by others are skipped, so this never waits.
+-- and declines that are read once more before they are closed. Oldest: since its last claim, if that came to nothing, so
+-- that rows which never move on take turns with the others. Rows locked by others are skipped, so this never waits.
 -- Rows that this very call took before its answer was lost (p_token) are answered again at the same fence.
 CREATE FUNCTION claim_due(
   p_token text, p_ttl_ms bigint, p_limit integer, p_overdue_ms bigint, p_recheck_ms bigint, p_closing_ms bigint
@@ -396,17 +400,17 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS
       WHERE claim_expires_at <= now() - p_overdue_ms * interval '1 ms' AND status = 'pending'
       ORDER BY claim_expires_at LIMIT p_limit)
     UNION ALL
-    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    (SELECT customer_id, billing_period, 1, greatest(updated_at, claim_expires_at) AS since FROM billing_records
       WHERE status IN ('processing', 'action_required') AND (claim_expires_at IS NULL OR claim_expires_at <= now())
         AND updated_at <= now()
           - least(greatest((now() - first_attempted_at) / 8, p_recheck_ms * interval '1 ms'), interval '6 hours')
-      ORDER BY updated_at LIMIT p_limit)
+      ORDER BY since LIMIT p_limit)
     UNION ALL
-    (SELECT customer_id, billing_period, 1, updated_at FROM billing_records
+    (SELECT customer_id, billing_period, 1, greatest(updated_at, claim_expires_at) AS since FROM billing_records
       WHERE status IN ('card_declined', 'rejected') AND payment_intent_id IS NOT NULL AND settled_at IS NULL
         AND (claim_expires_at IS NULL OR claim_expires_at <= now())
         AND updated_at <= now() - p_closing_ms * interval '1 ms'
-      ORDER BY updated_at LIMIT p_limit)
+      ORDER BY since LIMIT p_limit)
   ), locked AS MATERIALIZED (
     SELECT b.customer_id, b.billing_period, c.rank = 0 AS own
     FROM candidates c JOIN billing_records b USING (customer_id, billing_period)

@@ -4,6 +4,7 @@
 -- R13: charged at any fence, if the intent is the row's. R11: everything else needs fence, attempt and intent. R8:
 -- charged and zero_amount are never overwritten. R9: a hold becomes spend when charged, and is freed only by a rejection
 -- before there was an intent. R10: the hold flips with the cap, so a repeated settlement moves nothing twice.
+-- The same status again, without a reason, keeps the reason it has: a closing read must not forget why it was declined.
 -- The caps are locked after the records, in order.
 CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql VOLATILE AS $$
   WITH allowed AS (
@@ -17,8 +18,10 @@ CREATE FUNCTION settle_rows(p_writes jsonb) RETURNS SETOF integer LANGUAGE sql V
         OR (i.status <> 'charged' AND b.fence = i.fence AND b.attempt = i.attempt
           AND b.status IN ('pending', 'processing', 'action_required', 'card_declined', 'rejected')))
   ), written AS (
-    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id), error = a.error,
-      decline_code = a.decline_code, claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
+    UPDATE billing_records b SET status = a.status, charge_id = coalesce(a.charge_id, b.charge_id),
+      error = coalesce(a.error, CASE WHEN a.status = b.status THEN b.error END),
+      decline_code = coalesce(a.decline_code, CASE WHEN a.status = b.status THEN b.decline_code END),
+      claimed_by = NULL, claim_expires_at = NULL, updated_at = now(),
       reserved = b.reserved AND a.status <> 'charged' AND NOT (a.status = 'rejected' AND b.payment_intent_id IS NULL),
       settled_at = CASE
         WHEN a.status = 'charged' OR (a.status = 'rejected' AND b.payment_intent_id IS NULL) THEN now()
