@@ -21,6 +21,7 @@ describe('the journey of a batch', () => {
     expect(new Set(world.stripe.charged).size).toBe(50);
     expect(world.stripe.charged).toHaveLength(50);
     expect(partition.position).toBe('50');
+    expect(new Set(partition.checkpoints).size).toBe(partition.checkpoints.length);
     expect(world.metrics.counted('charges charged')).toBe(50);
   });
 
@@ -114,6 +115,16 @@ describe('concurrency', () => {
     await world.host.until(() => partition.position === '400');
     expect(Math.max(...world.ledger.claims)).toBeLessThanOrEqual(30);
     expect(world.ledger.released).toEqual([]);
+  });
+
+  it('gives back a claim that has waited too long for its turn, and takes it anew', async () => {
+    const world = aWorld({ maxConcurrentCharges: 1 });
+    world.stripe.delayMs = (request, row) => (row.customerId === 'c0' && request === 'confirm' ? 70_000 : 10);
+    const partition = new FakePartition();
+    await world.processor.deliver(partition, deliveries(customers(2)));
+    await world.host.until(() => partition.position === '2');
+    expect(world.ledger.released).toEqual(['c1/2026-1']);
+    expect(world.stripe.charged).toEqual(['c0/2026-1', 'c1/2026-1']);
   });
 
   it('an event that arrives in the very turn in which the pump ends is not left waiting', async () => {
@@ -240,12 +251,28 @@ describe('ownership', () => {
     const finished = watch(world.processor.finished(partition));
     await world.host.advance(1_500);
     partition.lose();
+    const claims = world.ledger.claims.length;
     await world.host.until(() => finished.done() && world.host.sleeping === 0);
     expect(finished.value()).toBe(false);
     expect(partition.checkpoints).toEqual([]);
     expect(world.stripe.charged.length).toBeLessThanOrEqual(2);
+    expect(world.ledger.claims).toHaveLength(claims);
     const open = [...world.ledger.rows.values()].filter(({ row }) => row.status === 'pending');
     for (const { claimedUntil } of open) expect(claimedUntil).toBeLessThanOrEqual(world.host.monotonic());
+  });
+
+  it('a partition that is lost while a batch is taken in claims nothing', async () => {
+    const world = aWorld();
+    const partition = new FakePartition();
+    const look = world.ledger.look.bind(world.ledger);
+    world.ledger.look = async (events) => {
+      partition.lose();
+      return look(events);
+    };
+    await world.processor.deliver(partition, deliveries(customers(3)));
+    await world.host.advance(10_000);
+    expect(await world.processor.finished(partition)).toBe(false);
+    expect(world.ledger.claims).toEqual([]);
   });
 
   it('a partition won again is a new one, and charges what the lost one left, once', async () => {
@@ -347,6 +374,20 @@ describe('drain', () => {
 });
 
 describe('the ledger does not answer', () => {
+  it('a dead letter that was not kept never counts as finished', async () => {
+    const world = aWorld();
+    const partition = new FakePartition();
+    world.ledger.failure = new Error('connection refused');
+    const delivered = watch(world.processor.deliver(partition, deliveries(['no event'])));
+    await world.host.advance(1_000);
+    world.drain();
+    await world.host.until(delivered.done);
+    world.ledger.failure = undefined;
+    expect(await world.processor.finished(partition)).toBe(false);
+    expect(partition.checkpoints).toEqual([]);
+    expect(world.ledger.letters).toEqual([]);
+  });
+
   it('nothing is lost: reads, dead letters and claims are tried until it answers', async () => {
     const world = aWorld();
     const partition = new FakePartition();

@@ -90,7 +90,20 @@ describe('the reconciler', () => {
     await world.host.until(run.done);
   });
 
-  it('drain: begins no create and no confirm, finishes the one that travels, and books it', async () => {
+  it('drain: what is created is saved, but not confirmed any more', async () => {
+    const world = aWorld();
+    world.stripe.delayMs = () => 1_000;
+    world.ledger.claimElsewhere(anEvent(), 0);
+    const run = watch(world.reconciler.run());
+    await world.host.until(() => world.stripe.requests.some((request) => request.startsWith('create')));
+    world.drain();
+    await world.host.until(run.done);
+    expect(world.ledger.rows.get('acme/2026-10')?.row.paymentIntentId).toBe('pi_1');
+    expect(world.stripe.charged).toEqual([]);
+    expect(world.ledger.released).toEqual(['acme/2026-10']);
+  });
+
+  it('drain: finishes the confirm that travels, and books it', async () => {
     const world = aWorld();
     world.stripe.delayMs = (request) => (request === 'confirm' ? 10_000 : 10);
     world.ledger.claimElsewhere(anEvent({ customerId: 'travels' }), 0);
