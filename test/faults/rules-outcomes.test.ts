@@ -120,8 +120,8 @@ const R16_RECONCILER: Rule = {
     sql: [
       [
         'claim_due',
-        "WHERE claim_expires_at <= now() AND status = 'pending' ORDER",
-        "WHERE claim_expires_at <= now() AND status = 'pending' AND payment_intent_id IS NOT NULL ORDER",
+        "interval '1 ms' AND status = 'pending'",
+        "interval '1 ms' AND status = 'pending' AND payment_intent_id IS NOT NULL",
       ],
     ],
   },
