@@ -284,8 +284,11 @@ export class Processor implements PartitionConsumer {
         { customer_id: customerId, billing_period: billingPeriod, waited_ms: Math.round(waited) },
         'Parked: the row is pending, the checkpoint may pass it, the reconciler moves it on',
       );
-      metrics.count('parked');
+      // Its duplicates are the same row's, and would each wait as long again. Taken out before the customer is free.
+      const duplicates = this.#queue.remove(({ event }) => isSameBill(event, work.event));
+      metrics.count('parked', {}, 1 + duplicates.length);
       this.#finish(work);
+      for (const duplicate of duplicates) duplicate.partition.finish(duplicate.entry);
       return;
     }
     const poll = Math.min(POLL_LONGEST_MS, Math.max(POLL_FIRST_MS, waited / 4));
@@ -309,4 +312,10 @@ export class Processor implements PartitionConsumer {
     work.partition.inHand--;
     this.busy.free(work.event.customerId);
   }
+}
+
+/** Whether both events mean the same row, and neither contradicts it. */
+function isSameBill(a: BillingEvent, b: BillingEvent): boolean {
+  const sameRow = a.customerId === b.customerId && a.billingPeriod === b.billingPeriod;
+  return sameRow && a.amountCents === b.amountCents && a.currency === b.currency;
 }
