@@ -112,6 +112,7 @@ CREATE OR REPLACE FUNCTION public.claim_batch(p_token text, p_ttl_ms bigint, p_e
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET lock_timeout TO '5s'
 AS $function$
 #variable_conflict use_column
 BEGIN
@@ -435,6 +436,7 @@ CREATE OR REPLACE FUNCTION public.write_batch(p_writes jsonb)
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET lock_timeout TO '5s'
 AS $function$
 #variable_conflict use_column
 DECLARE

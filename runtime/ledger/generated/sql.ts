@@ -157,6 +157,7 @@ END $$` },
 -- Lock order, the same in every writer: billing_records by key COLLATE "C", then billing_conflicts, then spend_caps.
 -- p_token names this call: a repeat after a lost answer finds its own rows and gets them at the same fence.
 -- The planner is kept to index lookups: a plan made while the table was small is cached by the connection.
+-- A lock is waited for less long than the worker waits for an answer: a statement that it gave up must not stay behind.
 -- An amount of zero is settled on the spot as zero_amount.
 CREATE FUNCTION claim_batch(
   p_token text, p_ttl_ms bigint, p_enforce boolean, p_default_currencies text[], p_default_cents bigint[],
@@ -167,7 +168,7 @@ CREATE FUNCTION claim_batch(
   payment_method text, amount_cents bigint, currency text, description text, metadata jsonb, status text,
   idempotency_key text, attempt integer, payment_intent_id text, confirm_started boolean, reserved boolean, fence bigint
 ) LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET lock_timeout = '5s' AS $$
 #variable_conflict use_column
 BEGIN
   -- 1. Insert the missing rows and take over the expired ones. Read first: a row that cannot be claimed is never
@@ -355,9 +356,10 @@ $$` },
   { version: 18, name: 'create_write_batch', sql: `-- Writes of one row each, of any kind, in one round trip: at most one for a row. First all rows are locked in order;
 -- each function then takes a new snapshot, so it sees them as they are and waits for nobody but the caps.
 -- The planner is kept to index lookups: a plan made while the table was small is cached by the connection.
+-- A lock is waited for less long than the worker waits for an answer: a statement that it gave up must not stay behind.
 -- Answers the input of each write whose row was as expected, with the row as it is then where the writer goes on with it.
 CREATE FUNCTION write_batch(p_writes jsonb) RETURNS TABLE (ord integer, record jsonb) LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET lock_timeout = '5s' AS $$
 #variable_conflict use_column
 DECLARE
   moved integer[];

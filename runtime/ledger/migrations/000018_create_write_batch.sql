@@ -1,9 +1,10 @@
 -- Writes of one row each, of any kind, in one round trip: at most one for a row. First all rows are locked in order;
 -- each function then takes a new snapshot, so it sees them as they are and waits for nobody but the caps.
 -- The planner is kept to index lookups: a plan made while the table was small is cached by the connection.
+-- A lock is waited for less long than the worker waits for an answer: a statement that it gave up must not stay behind.
 -- Answers the input of each write whose row was as expected, with the row as it is then where the writer goes on with it.
 CREATE FUNCTION write_batch(p_writes jsonb) RETURNS TABLE (ord integer, record jsonb) LANGUAGE plpgsql VOLATILE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET lock_timeout = '5s' AS $$
 #variable_conflict use_column
 DECLARE
   moved integer[];
