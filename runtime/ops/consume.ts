@@ -88,7 +88,12 @@ async function work(worker: Worker): Promise<ExitCode> {
   );
   try {
     const crash = crashPoints(config.process.crashAt);
-    pipeline = await worker.runPipeline(config, { host, log, metrics, crash, signal: signals.drain });
+    const starting = worker.runPipeline(config, { host, log, metrics, crash, signal: signals.drain });
+    pipeline = await unlessAborted(starting, signals.drain);
+    if (pipeline === undefined) {
+      log.info({}, 'stopped while it was starting: nothing had been taken');
+      return 0;
+    }
     await pipeline.done;
   } finally {
     await lines.stop();
@@ -100,6 +105,17 @@ async function work(worker: Worker): Promise<ExitCode> {
   }
   log.info({}, 'drained');
   return 0;
+}
+
+/** Undefined when the signal aborts first: what was being waited for (a database that does not answer) is left. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const aborted = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  // A start that fails after it was given up has nobody to tell.
+  work.catch(() => undefined);
+  return Promise.race([work, aborted]);
 }
 
 function startMetricsLines(worker: Worker, metrics: ProcessMetrics): { stop(): Promise<void> } {

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
@@ -44,9 +44,7 @@ afterAll(() => {
 
 /** Runs the image's entry point the way a container does: read-only, another user, nothing but the given environment. */
 function run(node: string, args: readonly string[], env: Record<string, string> = {}, input = '') {
-  const [command, ...rest] = layout.entrypoint;
-  expect(command).toBe('node');
-  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const { rest, user } = entry();
   const { status, stdout, stderr, error } = spawnSync(node, [...rest, ...args], {
     cwd: layout.workdir,
     env,
@@ -57,6 +55,25 @@ function run(node: string, args: readonly string[], env: Record<string, string> 
   });
   if (error !== undefined) throw error;
   return { code: status, out: stdout, err: stderr };
+}
+
+function entry() {
+  const [command, ...rest] = layout.entrypoint;
+  expect(command).toBe('node');
+  return { rest, user: process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {} };
+}
+
+/** Runs a worker until it has printed something, then stops it as a platform does. */
+async function runUntil(node: string, env: Record<string, string>, printed: string) {
+  const { rest, user } = entry();
+  const child = spawn(node, [...rest, 'consume'], { cwd: layout.workdir, env, ...user });
+  let out = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk;
+    if (out.includes(printed)) child.kill('SIGTERM');
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out };
 }
 
 describe('the bundles', () => {
@@ -117,15 +134,19 @@ function behaves(nodeBinary: () => string): void {
     expect(err).not.toContain('geheim');
   });
 
-  test('a worker that cannot reach anything says so in JSON lines and ends with 1', () => {
-    const { code, out } = run(nodeBinary(), ['consume'], WORKER);
+  test('a worker that cannot reach its ledger says so in JSON lines, tries on, and stops when it is told to', async () => {
+    const { code, out } = await runUntil(nodeBinary(), WORKER, 'repeating it');
     const lines = out
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; level: string });
     expect(lines[0]).toMatchObject({ msg: 'chargeonce is starting', level: 'info', version: VERSION });
-    expect(lines.at(-1)).toMatchObject({ level: 'error' });
-    expect(code).toBe(1);
+    expect(lines.find((line) => line.level === 'warn')).toMatchObject({
+      msg: 'a ledger statement failed, repeating it',
+      error: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(lines.at(-1)?.msg).toBe('stopped while it was starting: nothing had been taken');
+    expect(code).toBe(0);
     expect(out).not.toMatch(/hunter2|abc123/);
   });
 

@@ -2,6 +2,7 @@
 import {
   CreateTableCommand,
   DeleteItemCommand,
+  DescribeTableCommand,
   type DynamoDBClient,
   PutItemCommand,
   ScanCommand,
@@ -62,6 +63,10 @@ export async function createLeaseTable(dynamodb: DynamoDBClient, tableName: stri
       BillingMode: 'PAY_PER_REQUEST',
     }),
   );
+  await until(`table ${tableName} is active`, async () => {
+    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: tableName }));
+    return Table?.TableStatus === 'ACTIVE';
+  });
 }
 
 export async function createStream(kinesis: KinesisClient, streamName: string, shards: number): Promise<void> {

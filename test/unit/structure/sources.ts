@@ -1,5 +1,5 @@
 /** The sources as data: a map from path to text, so that a rule can be tried on planted files too. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
@@ -18,7 +18,7 @@ export interface Import {
 
 /** All TypeScript of the repository. */
 export function readSources(): Sources {
-  const files = FOLDERS.flatMap((folder) =>
+  const files = FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   );
   const sources = files.filter((file) => /\.m?ts$/.test(file) && !file.includes('node_modules')).sort();
