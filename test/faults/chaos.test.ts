@@ -97,9 +97,9 @@ async function outside(random: Random): Promise<void> {
   }
 }
 
-async function run(seed: number, options: WorkerOptions = {}): Promise<void> {
+async function run(seed: number, options: WorkerOptions = {}, forgets = 0.5): Promise<void> {
   const random = randomOf(seed);
-  const events = Array.from({ length: CUSTOMERS }, (_, n) => world.customer(`c${n}`, pick(random, METHODS)));
+  const events = Array.from({ length: CUSTOMERS }, (_, n) => world.customer(`s${seed}-${n}`, pick(random, METHODS)));
   for (let round = 0; round < ROUNDS; round++) {
     armFaults(random);
     const ended = endClaimsMeanwhile(random);
@@ -113,7 +113,7 @@ async function run(seed: number, options: WorkerOptions = {}): Promise<void> {
     await ended();
     await outside(random);
     await world.expireClaims();
-    if (random() < 0.5) world.emulator.clock.advance(25 * 3_600_000);
+    if (random() < forgets) world.emulator.clock.advance(25 * 3_600_000);
   }
   await comeToRest(world.worker(options));
 }
@@ -153,6 +153,11 @@ it('twin: workers that forget what the row names charge somebody twice', async (
       }),
     stripe: (real) => override(real, { listIntents: async () => ({ kind: 'intents', intents: [] }) }),
   };
-  await run(1, forgetful);
-  expect((await audit(world)).join()).toMatch(/charged \d times/);
+  // Timing is real, so one seed may be lucky.
+  let problems = '';
+  for (let seed = 1; seed <= 6 && !/charged \d times/.test(problems); seed++) {
+    await run(seed, forgetful, 1);
+    problems = (await audit(world)).join();
+  }
+  expect(problems).toMatch(/charged \d times/);
 });
