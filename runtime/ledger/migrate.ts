@@ -33,11 +33,23 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await requireUtf8(client);
     if (options.plan) return await plan(client);
     return await apply(client);
   } finally {
     await client.end();
   }
+}
+
+/** Any other encoding lacks characters, and an event that holds one of them could never be written. */
+async function requireUtf8(client: Client): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>(QUERIES.readEncoding);
+  const encoding = rows[0]?.encoding;
+  if (encoding === 'UTF8') return;
+  throw new Error(
+    `The database's encoding is ${encoding}, which cannot hold every text; the ledger needs UTF8. ` +
+      "Make a new one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+  );
 }
 
 async function plan(client: Client): Promise<MigrateResult> {

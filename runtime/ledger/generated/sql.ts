@@ -490,6 +490,7 @@ LEFT JOIN LATERAL (
 ) b ON true
 ORDER BY i.ord`,
   ping: `SELECT 1`,
+  readEncoding: `SELECT current_setting('server_encoding') AS encoding`,
   readMeta: `SELECT schema_version, min_runtime_version, ledger_id, livemode, stripe_account FROM ledger_meta`,
   readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
   recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
