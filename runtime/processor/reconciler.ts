@@ -29,28 +29,45 @@ export class Reconciler {
   /** Runs until drain; resolves when nothing of it is in flight. Never rejects. */
   async run(): Promise<void> {
     const { drain, intervalMs, maxConcurrent } = this.options;
+    const underWay = new Set<Promise<void>>();
+    let next = new AbortController();
+    drain.addEventListener('abort', () => next.abort(), { once: true });
     while (!drain.aborted) {
+      const free = maxConcurrent - underWay.size;
       const pause = this.halt.remainingMs();
-      const moved = pause > 0 ? 0 : await this.round();
-      // A full round that got somewhere: there is probably more, and no reason to wait for it.
-      if (moved === maxConcurrent) continue;
+      next = new AbortController();
+      const begun = pause > 0 || free === 0 ? [] : await this.#begin(free);
+      // Nothing was left over: there is probably more, which is taken when any row has ended, however long others take.
+      const more = begun.length === free;
+      for (const moving of begun) {
+        const task = moving.then((ended) => {
+          underWay.delete(task);
+          if (ended) next.abort();
+        });
+        underWay.add(task);
+      }
       const rest = intervalMs / 2 + this.tools.host.random() * (intervalMs / 2);
-      await this.tools.host.sleep(Math.max(pause, rest), drain);
+      await this.tools.host.sleep(Math.max(pause, rest), more ? next.signal : drain);
     }
+    await Promise.all(underWay);
   }
 
   /** One look at the ledger: how many rows ended. */
   async round(): Promise<number> {
+    const ended = await Promise.all(await this.#begin(this.options.maxConcurrent));
+    return ended.filter(Boolean).length;
+  }
+
+  /** Takes rows and sets them going; each promise says whether its row ended, and never rejects. */
+  async #begin(limit: number): Promise<Promise<boolean>[]> {
     const claimedAt = this.tools.host.monotonic();
-    let rows: ChargeRow[];
     try {
-      rows = await this.tools.ledger.claimDue(this.options.maxConcurrent);
+      const rows = await this.tools.ledger.claimDue(limit);
+      return rows.map((row) => this.#moveOn(row, claimedAt));
     } catch (error) {
       this.tools.log.warn({ err: error }, 'The ledger did not say which rows are due; asked again later');
-      return 0;
+      return [];
     }
-    const ended = await Promise.all(rows.map((row) => this.#moveOn(row, claimedAt)));
-    return ended.filter(Boolean).length;
   }
 
   async #moveOn(row: ChargeRow, claimedAt: number): Promise<boolean> {
