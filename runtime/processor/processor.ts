@@ -46,6 +46,8 @@ export class Processor implements PartitionConsumer {
   readonly #live = new Set<PartitionState>();
   readonly #queue: CustomerQueue<Work>;
   readonly #window: number;
+  /** Most events of one claim: fewer after one that failed, so that an event that is refused does not stop the others. */
+  #atOnce: number;
   #claimed: Claimed[] = [];
   #running = 0;
   #pumping = false;
@@ -60,6 +62,7 @@ export class Processor implements PartitionConsumer {
     this.#queue = new CustomerQueue<Work>(busy);
     const startable = Math.floor((options.stripeMaxRps * options.claimTtlMs) / 4_000);
     this.#window = Math.max(1, Math.min(options.maxConcurrentCharges * 2, startable));
+    this.#atOnce = this.#window;
     // Every event that waits listens to it, which is no leak.
     setMaxListeners(0, options.drain);
     const stop = () => {
@@ -142,7 +145,7 @@ export class Processor implements PartitionConsumer {
     }
     // Half a window at a time, so that one statement claims many rows.
     if (this.#claimed.length > this.#window / 2) return;
-    const heads = this.#queue.take(this.#window - this.#claimed.length);
+    const heads = this.#queue.take(Math.min(this.#atOnce, this.#window - this.#claimed.length));
     if (heads.length === 0) return;
     for (const work of heads) work.partition.inHand++;
     await this.#claim(heads);
@@ -156,8 +159,10 @@ export class Processor implements PartitionConsumer {
     let answers: ClaimAnswer[];
     try {
       answers = await this.#ask(heads.map((work) => this.#request(work)));
+      this.#atOnce = Math.min(this.#window, this.#atOnce * 2);
     } catch (error) {
       log.error({ err: error }, 'The ledger did not answer a claim; it is tried again');
+      this.#atOnce = Math.ceil(this.#atOnce / 2);
       await host.sleep(POLL_LONGEST_MS / 5, this.options.drain);
       for (const work of heads) this.#requeue(work);
       return;
