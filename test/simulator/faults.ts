@@ -10,7 +10,11 @@ export class Faults {
   readonly #rates: Readonly<Record<string, number>>;
   readonly #outcomes: readonly Outcome[];
 
-  constructor(random: Random) {
+  constructor(
+    random: Random,
+    /** Kinds that are left out, to find those that matter. */
+    private readonly without: ReadonlySet<string>,
+  ) {
     // Half of the kinds are absent from any history, and the rest is anything between rare and frequent.
     const rate = (most: number) => (random.chance(0.5) ? 0 : most * random.next());
     this.#rates = {
@@ -44,7 +48,12 @@ export class Faults {
 
   /** Zero once the faults are over. */
   rate(kind: string): number {
-    return this.over ? 0 : (this.#rates[kind] ?? 0);
+    return this.over || this.without.has(kind) ? 0 : (this.#rates[kind] ?? 0);
+  }
+
+  /** Kinds that this history has. */
+  get present(): string[] {
+    return Object.keys(this.#rates).filter((kind) => this.#rates[kind] !== 0 && !this.without.has(kind));
   }
 
   statementLost = (chaos: Random) => chaos.chance(this.rate('statementLost'));

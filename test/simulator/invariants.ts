@@ -13,7 +13,7 @@ export class Broken extends Error {
 
   constructor(
     readonly rule: string,
-    seed: number,
+    readonly seed: number,
     atMs: number,
     detail: string,
   ) {

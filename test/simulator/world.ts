@@ -32,10 +32,11 @@ export class World implements Simulation {
   constructor(
     readonly seed: number,
     readonly twin: Twin = {},
+    without: Iterable<string> = [],
   ) {
     const random = new Random(seed);
     this.chaos = random;
-    this.faults = new Faults(random);
+    this.faults = new Faults(random, new Set(without));
     this.horizonMs = random.between(2, 20) * 60_000;
     this.settings = settingsOf(random);
     this.stripe = new ModelStripe(this.clock, random, this.faults, twin.createConfirms ?? false);
