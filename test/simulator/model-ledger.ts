@@ -63,6 +63,7 @@ export interface ModelOptions {
   readonly claimTtlMs: number;
   /** Undefined: no cap is enforced. */
   readonly capDefaults: Readonly<Record<string, number>> | undefined;
+  readonly overdueAfterMs: number;
   readonly recheckAfterMs: number;
   readonly closingReadAfterMs: number;
   readonly off?: ReadonlySet<Rule>;
@@ -203,7 +204,7 @@ export class ModelLedger {
     const since = Math.max(row.updatedAt, row.claimExpiresAt ?? 0);
     switch (row.status) {
       case 'pending':
-        return row.claimExpiresAt ?? undefined;
+        return row.claimExpiresAt! <= now - this.options.overdueAfterMs ? row.claimExpiresAt! : undefined;
       case 'processing':
       case 'action_required': {
         const age = Math.max((now - row.firstAttemptedAt) / 8, this.options.recheckAfterMs);

@@ -24,12 +24,13 @@ async function firstDifference(seed: number, steps: number, off: readonly Rule[]
   const options: ModelOptions = {
     claimTtlMs: 60_000,
     capDefaults,
+    overdueAfterMs: 30_000,
     recheckAfterMs: 60_000,
     closingReadAfterMs: 900_000,
     off: new Set(off),
   };
   const spendCap = { mode: capDefaults ? ('ledger' as const) : ('off' as const), defaults: capDefaults ?? {} };
-  const real = openTestLedger(database.url, { spendCap });
+  const real = openTestLedger(database.url, { spendCap, overdueAfterMs: options.overdueAfterMs });
   const both = new SideBySide(seed, real, database, options);
   try {
     for (let step = 0; step < steps; step++) {

@@ -1,32 +1,51 @@
 /**
  * The ledger as one process reaches it: statements take time, are lost, are committed without an answer, are repeated
- * as the real one repeats them, and now and then are executed once more long after the process gave up on them.
+ * as the real one repeats them, and now and then are executed once more long after the process gave up on them. Calls
+ * that arrive together share a statement by the real group commit.
  */
 import { LedgerUnavailable } from '../../runtime/ledger/errors';
+import { GroupCommit } from '../../runtime/ledger/group-commit';
 import type {
   BillingEvent,
   ChargeRow,
+  ClaimAnswer,
   ClaimRequest,
   DeadLetter,
   LedgerPort,
   Settlement,
 } from '../../runtime/processor/ports';
 import type { Life } from './life';
-import type { ModelLedger, Write } from './model-ledger';
+import { type ModelLedger, nameOf, type Write } from './model-ledger';
 import type { Simulation } from './simulation';
 
 export class SimLedger implements LedgerPort {
+  readonly #claims: GroupCommit<ClaimRequest, ClaimAnswer>;
+  readonly #writes: GroupCommit<{ readonly row: ChargeRow; readonly write: Write }, ChargeRow | undefined>;
+
   constructor(
     private readonly world: Simulation,
     private readonly model: ModelLedger,
     private readonly life: Life,
-  ) {}
+  ) {
+    this.#claims = new GroupCommit({
+      host: life,
+      identity: ({ event }) => nameOf(event),
+      run: (requests) => {
+        const token = this.life.uuid();
+        return this.#run(() => this.model.claim(token, requests));
+      },
+    });
+    this.#writes = new GroupCommit({
+      host: life,
+      identity: ({ row }) => nameOf(row),
+      run: (writes) => this.#run(() => writes.map(({ row, write }) => this.model.write(row, write))),
+    });
+  }
 
   look = (events: readonly BillingEvent[]) => this.#run(() => this.model.look(events));
 
   claim(requests: readonly ClaimRequest[]) {
-    const token = this.life.uuid();
-    return this.#run(() => this.model.claim(token, requests));
+    return this.#claims.submit(requests);
   }
 
   async settleZero(request: ClaimRequest) {
@@ -68,8 +87,9 @@ export class SimLedger implements LedgerPort {
 
   deadLetter = (letters: readonly DeadLetter[]) => this.#run(() => this.model.deadLetter(letters));
 
-  #write(row: ChargeRow, write: Write) {
-    return this.#run(() => this.model.write(row, write));
+  async #write(row: ChargeRow, write: Write) {
+    const [written] = await this.#writes.submit([{ row, write }]);
+    return written;
   }
 
   async #run<T>(statement: () => T): Promise<T> {

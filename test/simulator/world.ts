@@ -196,6 +196,7 @@ function modelOptions(random: Random, settings: Settings, twin: Twin): ModelOpti
   return {
     claimTtlMs: settings.claimTtlMs,
     capDefaults: random.pick([undefined, { usd: 1_000_000 }, { usd: 1_800 }]),
+    overdueAfterMs: random.pick([0, 30_000]),
     recheckAfterMs: 60_000,
     closingReadAfterMs: 900_000,
     off: new Set(twin.off ?? []),
