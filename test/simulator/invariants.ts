@@ -22,6 +22,7 @@ export class Broken extends Error {
 }
 
 export interface Book {
+  broken(rule: string, detail: string): void;
   moneyMoved(success: Success): void;
   rowsChanged(): void;
   checkpointed(shard: SimShard, position: number): void;
@@ -44,17 +45,17 @@ export class Books implements Book {
   moneyMoved(success: Success): void {
     const { intent } = success;
     const row = this.world.ledger.model.rows.get(intent.name);
-    if (this.#successes.has(intent.name)) this.#break('two charges of one identity', `${intent.name} ${intent.id}`);
+    if (this.#successes.has(intent.name)) this.broken('two charges of one identity', `${intent.name} ${intent.id}`);
     this.#successes.set(intent.name, success);
     if (!row) {
-      this.#break('money without a row', intent.name);
+      this.broken('money without a row', intent.name);
       return;
     }
-    if (row.paymentIntentId !== intent.id) this.#break('the charged intent is not the row’s', show(row));
+    if (row.paymentIntentId !== intent.id) this.broken('the charged intent is not the row’s', show(row));
     if (row.amountCents !== intent.amountCents || row.currency !== intent.currency) {
-      this.#break('another amount than the row’s', show(row));
+      this.broken('another amount than the row’s', show(row));
     }
-    if (!row.reserved) this.#break('money moved without a hold', show(row));
+    if (!row.reserved) this.broken('money moved without a hold', show(row));
   }
 
   rowsChanged(): void {
@@ -65,18 +66,18 @@ export class Books implements Book {
       if (sum && row.reserved) sum.reserved += row.amountCents;
       if (sum && row.status === 'charged') sum.spent += row.amountCents;
       this.#chargedStays(name, row);
-      if (row.status === 'pending' && row.claimExpiresAt === null) this.#break('a pending row of nobody', show(row));
+      if (row.status === 'pending' && row.claimExpiresAt === null) this.broken('a pending row of nobody', show(row));
       if (row.status === 'pending' && row.paymentIntentId !== null && !row.reserved) {
-        this.#break('a pending row without its hold', show(row));
+        this.broken('a pending row without its hold', show(row));
       }
     }
     for (const [name, cap] of caps) {
       const sum = sums.get(name)!;
       if (cap.reserved !== sum.reserved || cap.spent !== sum.spent) {
-        this.#break('the cap does not add up', `${name} ${JSON.stringify({ cap, sum })}`);
+        this.broken('the cap does not add up', `${name} ${JSON.stringify({ cap, sum })}`);
       }
       if (cap.limit !== null && cap.reserved + cap.spent > cap.limit) {
-        this.#break('the cap is overrun', `${name} ${JSON.stringify(cap)}`);
+        this.broken('the cap is overrun', `${name} ${JSON.stringify(cap)}`);
       }
     }
   }
@@ -84,19 +85,19 @@ export class Books implements Book {
   #chargedStays(name: string, row: Row): void {
     const was = this.#charged.get(name);
     if (row.status !== 'charged') {
-      if (was !== undefined) this.#break('charged was overwritten', show(row));
+      if (was !== undefined) this.broken('charged was overwritten', show(row));
       return;
     }
     const success = this.#successes.get(name);
-    if (success?.intent.id !== row.paymentIntentId) this.#break('charged without a charge', show(row));
-    if (was !== undefined && was !== row.paymentIntentId) this.#break('charged changed its intent', show(row));
+    if (success?.intent.id !== row.paymentIntentId) this.broken('charged without a charge', show(row));
+    if (was !== undefined && was !== row.paymentIntentId) this.broken('charged changed its intent', show(row));
     this.#charged.set(name, row.paymentIntentId!);
   }
 
   checkpointed(shard: SimShard, position: number): void {
     for (const { delivery } of shard.published.slice(0, position)) {
       const why = this.#unaccounted(shard, delivery.position, delivery.body);
-      if (why) this.#break('a checkpoint passed an event that is nowhere', `${shard.id}/${delivery.position} ${why}`);
+      if (why) this.broken('a checkpoint passed an event that is nowhere', `${shard.id}/${delivery.position} ${why}`);
     }
   }
 
@@ -138,7 +139,7 @@ export class Books implements Book {
     return undefined;
   }
 
-  #break(rule: string, detail: string): void {
+  broken(rule: string, detail: string): void {
     this.#found ??= new Broken(rule, this.world.seed, this.world.clock.now, detail);
   }
 }

@@ -8,6 +8,9 @@ import type { Simulation } from './simulation';
 const TIMEOUT_MS = 30_000;
 
 export class SimStripe implements StripePort {
+  /** Customers with a request of this process under way. */
+  readonly #underWay = new Set<string>();
+
   constructor(
     private readonly world: Simulation,
     private readonly account: ModelStripe,
@@ -17,7 +20,7 @@ export class SimStripe implements StripePort {
   async defaultPaymentMethod(row: ChargeRow): Promise<PaymentMethodAnswer> {
     // Another card may have become the default meanwhile.
     const paymentMethod = `pm_${this.life.chaos.pick(['a', 'b'])}_${row.customerId}`;
-    const answer = await this.#send(() => ({
+    const answer = await this.#send(row, () => ({
       answer: { kind: 'wrong_shape', detail: paymentMethod },
       tookMs: 10,
     }));
@@ -28,30 +31,39 @@ export class SimStripe implements StripePort {
   createIntent(row: ChargeRow): Promise<StripeAnswer>;
   createIntent(row: ChargeRow, mayGoOn: () => boolean): Promise<StripeAnswer | NotSent>;
   createIntent(row: ChargeRow, mayGoOn: () => boolean = () => true): Promise<StripeAnswer | NotSent> {
-    return this.#sendIf(mayGoOn, () => this.account.post('create', row));
+    return this.#sendIf(row, mayGoOn, () => this.account.post('create', row));
   }
 
   confirmIntent(row: ChargeRow): Promise<StripeAnswer>;
   confirmIntent(row: ChargeRow, mayGoOn: () => boolean): Promise<StripeAnswer | NotSent>;
   confirmIntent(row: ChargeRow, mayGoOn: () => boolean = () => true): Promise<StripeAnswer | NotSent> {
-    return this.#sendIf(mayGoOn, () => this.account.post('confirm', row));
+    return this.#sendIf(row, mayGoOn, () => this.account.post('confirm', row));
   }
 
   retrieveIntent(row: ChargeRow): Promise<StripeAnswer> {
-    return this.#send(() => this.account.get('retrieve', row));
+    return this.#send(row, () => this.account.get('retrieve', row));
   }
 
   listIntents(row: ChargeRow): Promise<StripeAnswer> {
-    return this.#send(() => this.account.get('list', row));
+    return this.#send(row, () => this.account.get('list', row));
   }
 
   /** The worker's share of the rate is waited for first. */
-  async #sendIf(mayGoOn: () => boolean, handle: () => Handled): Promise<StripeAnswer | NotSent> {
+  async #sendIf(row: ChargeRow, mayGoOn: () => boolean, handle: () => Handled): Promise<StripeAnswer | NotSent> {
     await this.life.sleep(this.life.chaos.delay(20, 5_000, this.world.faults.slow));
-    return mayGoOn() ? this.#send(handle) : 'not_sent';
+    return mayGoOn() ? this.#send(row, handle) : 'not_sent';
   }
 
-  #send(handle: () => Handled): Promise<StripeAnswer> {
+  async #send(row: ChargeRow, handle: () => Handled): Promise<StripeAnswer> {
+    const { customerId } = row;
+    if (this.#underWay.has(customerId)) this.world.broken('two requests of one customer at once', customerId);
+    this.#underWay.add(customerId);
+    const answer = await this.#travel(handle);
+    this.#underWay.delete(customerId);
+    return answer;
+  }
+
+  #travel(handle: () => Handled): Promise<StripeAnswer> {
     const { chaos, clock } = this.life;
     const { faults } = this.world;
     if (this.life.dead) return new Promise(() => undefined);

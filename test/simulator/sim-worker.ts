@@ -17,6 +17,12 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 const uncounted = { count: () => undefined, gauge: () => undefined };
 const NAMESPACE = 'billing';
 
+class NeverBusy extends BusyCustomers {
+  override take(): boolean {
+    return true;
+  }
+}
+
 export class SimWorker {
   readonly life: Life;
   readonly partitions = new Set<SimPartition>();
@@ -52,7 +58,7 @@ export class SimWorker {
       },
     };
     const { believedTtlMs: claimTtlMs, reconcileIntervalMs: intervalMs } = settings;
-    const busy = new BusyCustomers();
+    const busy = new (twin.neverBusy ? NeverBusy : BusyCustomers)();
     const halt = new StripeHalt(life, silent, uncounted);
     const drain = this.#drain.signal;
     this.#processor = new Processor(

@@ -18,6 +18,8 @@ export interface Twin {
   readonly stripe?: (real: StripePort) => StripePort;
   /** Stripe's part of R1: a create that moves money at once. */
   readonly createConfirms?: boolean;
+  /** Customers with a charge under way are free for another one. */
+  readonly neverBusy?: boolean;
 }
 
 export interface Settings {
@@ -50,5 +52,7 @@ export interface Simulation {
   };
   ledgerDown(): boolean;
   checkpointed(shard: SimShard, position: number): void;
+  /** Notes a broken promise; the history ends with the step. */
+  broken(rule: string, detail: string): void;
   crash(worker: { readonly life: Life; readonly partitions: ReadonlySet<SimPartition> }): void;
 }

@@ -149,4 +149,9 @@ export const TWINS: readonly NamedTwin[] = [
           : decide(row, phase, answer),
     },
   },
+  {
+    name: 'customers are charged side by side with themselves',
+    breaks: /two requests of one customer/,
+    twin: { neverBusy: true },
+  },
 ];

@@ -74,6 +74,7 @@ export class World implements Simulation {
   }
 
   ledgerDown = (): boolean => this.clock.now < this.#ledgerDownUntil;
+  broken = (rule: string, detail: string): void => this.books.broken(rule, detail);
   checkpointed = (shard: SimShard, position: number): void => this.books.checkpointed(shard, position);
 
   /** Runs the history to its end; throws `Broken` when a promise was. */
