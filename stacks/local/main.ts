@@ -1,6 +1,7 @@
 /** `npm start`: the whole journey on this machine, with a verdict. Exit 0 pass, 1 fail, 2 could not run. */
+import { exitNow } from '../../runtime/host';
 import { HELP, readFlags } from './flags';
-import { reportTable } from './report';
+import { type Report, reportTable } from './report';
 import { run } from './run';
 import { Screen } from './screen';
 
@@ -20,28 +21,20 @@ async function main(): Promise<number> {
   }
   const { flags } = read;
   const screen = new Screen(flags.json ? process.stderr : process.stdout);
-  const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-  const report = await Promise.race([
-    run(flags, screen, () => interrupted),
-    flags.keep ? new Promise<never>(() => undefined) : interrupted.then(() => undefined),
-  ]);
-  if (report === undefined) {
-    process.stderr.write('Interrupted.\n');
-    return 2;
-  }
-  screen.plain(reportTable(report));
-  if (flags.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort());
+  const onReport = (report: Report) => {
+    screen.plain(reportTable(report));
+    if (flags.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  };
+  const report = await run({ flags, screen, signal: controller.signal, onReport });
   return report.verdict === 'pass' ? 0 : 1;
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
+/** What an interrupted run had begun ends with the process. */
+main()
+  .catch((error: unknown) => {
     process.stderr.write(`Could not run: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 2;
-  },
-);
+    return 2;
+  })
+  .then(exitNow);

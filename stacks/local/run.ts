@@ -50,11 +50,30 @@ interface Stage {
   readonly published: Uint8Array[];
 }
 
-export async function run(flags: Flags, screen: Screen, keepUp: () => Promise<void>): Promise<Report> {
+/** Somebody pressed Ctrl-C; everything that was started is ended first. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+export interface RunOptions {
+  readonly flags: Flags;
+  readonly screen: Screen;
+  /** Aborts the run, or ends the staying up. */
+  readonly signal: AbortSignal;
+  /** Called with the verdict, before the run stays up or is cleared away. */
+  readonly onReport: (report: Report) => void;
+}
+
+/** Answers the verdict. Rejects with Interrupted, or when it could not run. */
+export async function run({ flags, screen, signal, onReport }: RunOptions): Promise<Report> {
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Interrupted('interrupted')), { once: true });
+  });
+  interrupted.catch(() => undefined);
   const folder = mkdtempSync(join(tmpdir(), 'chargeonce-local-'));
   let parts: Parts | undefined;
   let fleet: Fleet | undefined;
-  let passed = false;
+  let logsWanted = true;
   try {
     const events = flags.file === undefined ? makeEvents(flags) : await readEventFile(flags.file);
     const [template, bundle] = await Promise.all([loadTemplate(flags, folder, screen), buildBundle(screen)]);
@@ -65,18 +84,20 @@ export async function run(flags: Flags, screen: Screen, keepUp: () => Promise<vo
       ...parts.localEnvironment,
       ...LOCAL_ENVIRONMENT,
     };
+    signal.throwIfAborted();
     await runMigrations(plan, parts, bundle, LOCAL_ENVIRONMENT, screen);
     fleet = new Fleet({ bundle, command: plan.worker.command, environment, logFolder: folder });
     const context: FaultContext = { parts, fleet, screen, log: new FaultLog() };
     const stage: Stage = { flags, screen, plan, events, parts, fleet, context, published: [] };
-    const report = await play(stage);
-    passed = report.verdict === 'pass';
-    if (flags.keep) await stayUp(stage, environment, keepUp);
+    const report = await Promise.race([play(stage), interrupted]);
+    logsWanted = report.verdict === 'fail';
+    onReport(report);
+    if (flags.keep) await stayUp(stage, environment, interrupted);
     return report;
   } finally {
     fleet?.killAll();
     await parts?.close();
-    if (passed || !fleet) rmSync(folder, { recursive: true, force: true });
+    if (!logsWanted || !fleet || signal.aborted) rmSync(folder, { recursive: true, force: true });
     else screen.plain(`  The workers' logs: ${folder}`);
   }
 }
@@ -229,7 +250,7 @@ function makeReport(stage: Stage, events: EventPlan, judgement: Judgement, drain
   };
 }
 
-async function stayUp(stage: Stage, environment: Record<string, string>, keepUp: () => Promise<void>): Promise<void> {
+async function stayUp(stage: Stage, environment: Record<string, string>, until: Promise<never>): Promise<void> {
   const { screen, parts } = stage;
   const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
   writeFileSync('.env.local', `${lines.join('\n')}\n`, { mode: 0o600 });
@@ -237,6 +258,6 @@ async function stayUp(stage: Stage, environment: Record<string, string>, keepUp:
   for (const [name, endpoint] of Object.entries(parts.endpoints)) screen.plain(`  ${name.padEnd(12)} ${endpoint}`);
   for (const worker of stage.fleet.alive)
     screen.plain(`  ${worker.name.padEnd(12)} http://127.0.0.1:${worker.port}/metrics`);
-  await keepUp();
+  await until.catch(() => undefined);
   await stage.fleet.drain(DRAIN_MS);
 }

@@ -2,10 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv as parse } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { billingApp } from '../../stacks/aws/app';
 import { FAULT_NAMES } from '../../stacks/local/faults/names';
-import { type LocalRun, localRun } from '../support/local-run';
+import { type LocalRun, localRun, startLocalRun } from '../support/local-run';
 
 const MINUTE = 60_000;
 
@@ -104,6 +105,24 @@ describe('npm start', () => {
       );
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toMatch(/not ready|ended/);
+    },
+    MINUTE,
+  );
+
+  it(
+    'stays up with --keep, says where everything is, and leaves nothing behind when it is stopped',
+    async () => {
+      const { ended, printed, stop } = startLocalRun('--events', '5', '--faults', 'none', '--keep');
+      await printed('End with Ctrl-C');
+      const environment = parse(readFileSync(join(__dirname, '../../.env.local'), 'utf8'));
+      expect(environment).toMatchObject({ SOURCE: 'kinesis', STRIPE_MODE: 'test' });
+      const kinesis = new URL(environment.AWS_ENDPOINT_URL_KINESIS ?? '');
+      await expect(fetch(kinesis)).resolves.toBeDefined();
+      stop();
+      const { code, report, screen } = await ended;
+      rmSync(join(__dirname, '../../.env.local'));
+      expect({ code, verdict: report?.verdict }, screen).toEqual({ code: 0, verdict: 'pass' });
+      await expect(fetch(kinesis)).rejects.toThrow();
     },
     MINUTE,
   );

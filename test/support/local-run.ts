@@ -12,7 +12,12 @@ export interface LocalRun {
   readonly screen: string;
 }
 
-export async function localRun(...flags: string[]): Promise<LocalRun> {
+export function localRun(...flags: string[]): Promise<LocalRun> {
+  return startLocalRun(...flags).ended;
+}
+
+/** `printed`: resolves when the screen shows the text. */
+export function startLocalRun(...flags: string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'stacks/local/main.ts'), '--json', ...flags], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -25,8 +30,18 @@ export async function localRun(...flags: string[]): Promise<LocalRun> {
   child.stderr.on('data', (chunk) => {
     screen += chunk;
   });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  // One document and nothing else: a second line would not parse.
-  const report = stdout.trim() === '' ? undefined : (JSON.parse(stdout) as Report);
-  return { code, report, screen };
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const ended = closed.then((code): LocalRun => {
+    // One document and nothing else: a second line would not parse.
+    const report = stdout.trim() === '' ? undefined : (JSON.parse(stdout) as Report);
+    return { code, report, screen };
+  });
+  const printed = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => screen.includes(text) && resolve();
+      child.stderr.on('data', look);
+      closed.then(() => reject(new Error(`It ended before it printed ${JSON.stringify(text)}:\n${screen}`)));
+      look();
+    });
+  return { ended, printed, stop: () => child.kill('SIGTERM') };
 }
