@@ -11,6 +11,8 @@ const suite = (name: string, options: { serial?: boolean; postgres?: boolean; ti
     fileParallelism: !options.serial,
     testTimeout: options.timeoutMs ?? 10_000,
     hookTimeout: 60_000,
+    // Two libraries print advice at every start, which would bury what the tests say.
+    env: { JSII_DEPRECATED: 'quiet', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: '1' },
     globalSetup: options.postgres ? ['test/support/postgres-global.ts'] : [],
   },
 });
