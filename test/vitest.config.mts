@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** One project a suite. Suites that start servers or processes run file after file, so that two cores suffice. */
+/** One project a suite. Suites of whole processes, or that restart their server, run file after file: two cores suffice. */
 const suite = (name: string, options: { serial?: boolean; postgres?: boolean; timeoutMs?: number } = {}) => ({
   test: {
     name,
@@ -25,9 +25,9 @@ export default defineConfig({
       suite('emulators', { timeoutMs: 30_000 }),
       suite('aws', { timeoutMs: 60_000 }),
       suite('ledger', { serial: true, postgres: true, timeoutMs: 60_000 }),
-      suite('sources', { serial: true, timeoutMs: 60_000 }),
+      suite('sources', { timeoutMs: 60_000 }),
       suite('simulator', { serial: true, postgres: true, timeoutMs: 60_000 }),
-      suite('bugs', { serial: true, postgres: true, timeoutMs: 60_000 }),
+      suite('bugs', { postgres: true, timeoutMs: 60_000 }),
       suite('faults', { serial: true, postgres: true, timeoutMs: 120_000 }),
       suite('package', { serial: true, timeoutMs: 120_000 }),
     ],
