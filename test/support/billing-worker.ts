@@ -1,6 +1,6 @@
 /** One worker of a billing world: what `pipeline.ts` connects, without a source. */
 import type { CrashPoint } from '../../runtime/contract';
-import { createDecoder } from '../../runtime/decode';
+import { createDecoder, type Decode } from '../../runtime/decode';
 import { type Host, systemHost } from '../../runtime/host/host';
 import { type Ledger, type LedgerOptions, openLedger } from '../../runtime/ledger';
 import { type ChargeLimits, type ChargeOutcome, type ChargeTools, charge } from '../../runtime/processor/charge';
@@ -40,6 +40,8 @@ export interface WorkerOptions {
   /** Default 0: an event whose outcome is not known is parked at once. */
   readonly parkAfterMs?: number;
   readonly describe?: string;
+  /** In place of one that takes up to a megabyte. */
+  readonly decoder?: Decode;
 }
 
 /** Thrown at a crash point: the worker is gone, whatever it had in memory with it. */
@@ -172,7 +174,7 @@ function aPipeline(tools: ChargeTools, halt: StripeHalt, drain: AbortSignal, opt
   const busy = new BusyCustomers();
   const processor = new Processor(
     {
-      decode,
+      decode: options.decoder ?? decode,
       describe: () => options.describe ?? 'Usage',
       keyOf: (event) => keyOfAttempt(event, 1),
       maxConcurrentCharges: 16,
