@@ -19,7 +19,8 @@ export interface Node {
 
 const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
   '/v1/account': ['get'],
-  '/v1/charges': ['get'],
+  '/v1/charges': ['get', 'post'],
+  '/v1/charges/search': ['get'],
   '/v1/charges/{charge}': ['get'],
   '/v1/customers': ['post'],
   '/v1/customers/{customer}': ['get', 'post'],

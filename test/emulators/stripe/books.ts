@@ -2,6 +2,7 @@
 
 export interface Movement {
   readonly chargeId: string;
+  /** Of a legacy charge, which has no intent, the charge's own id. */
   readonly paymentIntentId: string;
   readonly account: string;
   readonly livemode: boolean;

@@ -1,4 +1,4 @@
-/** How a confirmation ends. The only file that moves money, and the only writer of the books. */
+/** How a confirmation ends: here, and in the legacy `charges.ts`, money moves and the books are written. */
 import { invalidRequest, StripeError, unexpectedState } from './errors';
 import { type Charge, newCharge, type PaymentError, type PaymentIntent, type PaymentMethod } from './objects';
 import { AUTHENTICATION_REQUIRED } from './test-methods';
@@ -95,7 +95,8 @@ function addCharge(
   outcome: Parameters<typeof newCharge>[3],
 ): Charge {
   const balanceTransaction = outcome.status === 'succeeded' ? world.newId('txn') : null;
-  const charge = newCharge({ ...world.birth('ch'), balanceTransaction }, intent, method, outcome);
+  const basis = { ...intent, paymentIntent: intent.id };
+  const charge = newCharge({ ...world.birth('ch'), balanceTransaction }, basis, method, outcome);
   world.charges.set(charge.id, charge);
   intent.latest_charge = charge.id;
   return charge;

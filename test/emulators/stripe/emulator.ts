@@ -1,6 +1,7 @@
 /** Stripe on loopback, as far as billing needs it: see `startStripeEmulator`. */
 import { type ApiKey, KeyRing } from './auth';
 import { Books } from './books';
+import { LEGACY_CHARGES } from './charges';
 import { EmulatorClock } from './clock';
 import { addCustomer, CUSTOMER_OPERATIONS } from './customers';
 import { Faults } from './faults';
@@ -84,7 +85,13 @@ export interface StripeEmulator {
  */
 export async function startStripeEmulator(options: StripeEmulatorOptions = {}): Promise<StripeEmulator> {
   const clock = new EmulatorClock();
-  const operations = [...PAYMENT_INTENT_WRITES, ...READS, ...CUSTOMER_OPERATIONS, ...REFUND_OPERATIONS];
+  const operations = [
+    ...PAYMENT_INTENT_WRITES,
+    ...READS,
+    ...CUSTOMER_OPERATIONS,
+    ...REFUND_OPERATIONS,
+    ...LEGACY_CHARGES,
+  ];
   const faults = new Faults(
     clock,
     operations.map((operation) => operation.name),

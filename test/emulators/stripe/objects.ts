@@ -66,7 +66,8 @@ export interface Charge extends StripeObject {
   failure_message: string | null;
   readonly metadata: Record<string, string>;
   paid: boolean;
-  readonly payment_intent: string;
+  /** Null: a legacy charge, made without an intent. */
+  readonly payment_intent: string | null;
   refunded: boolean;
   status: 'failed' | 'pending' | 'succeeded';
 }
@@ -85,12 +86,14 @@ export interface Refund extends StripeObject {
   readonly object: 'refund';
   readonly amount: number;
   readonly charge: string;
-  readonly payment_intent: string;
+  readonly payment_intent: string | null;
 }
 
 export interface StripeEvent extends StripeObject {
   readonly object: 'event';
   readonly type: string;
+  /** Endpoints that have not taken the event yet. */
+  pending_webhooks: number;
   readonly data: { readonly object: StripeObject };
   readonly request: { readonly id: string | null; readonly idempotency_key: string | null };
 }
@@ -157,9 +160,22 @@ export function newPaymentIntent(
   };
 }
 
+/** What a charge takes over from its intent, or from the request that made it without one. */
+export interface ChargeBasis {
+  readonly amount: number;
+  readonly currency: string;
+  readonly customer: string | null;
+  readonly description: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Absent: a legacy charge. */
+  readonly paymentIntent?: string;
+  /** Other fields, as the request gave them. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
 export function newCharge(
   birth: Birth & { balanceTransaction: string | null },
-  intent: PaymentIntent,
+  basis: ChargeBasis,
   method: PaymentMethod,
   outcome: { status: Charge['status']; failure?: PaymentError; isBlocked?: boolean },
 ): Charge {
@@ -168,8 +184,8 @@ export function newCharge(
   return {
     ...rest,
     object: 'charge',
-    amount: intent.amount,
-    amount_captured: outcome.status === 'failed' ? 0 : intent.amount,
+    amount: basis.amount,
+    amount_captured: outcome.status === 'failed' ? 0 : basis.amount,
     amount_refunded: 0,
     application: null,
     application_fee: null,
@@ -178,19 +194,19 @@ export function newCharge(
     billing_details: NO_BILLING_DETAILS,
     calculated_statement_descriptor: 'CHARGEONCE',
     captured: outcome.status !== 'failed',
-    currency: intent.currency,
-    customer: intent.customer,
-    description: intent.description,
+    currency: basis.currency,
+    customer: basis.customer,
+    description: basis.description,
     disputed: false,
     failure_balance_transaction: null,
     failure_code: outcome.failure?.code ?? null,
     failure_message: outcome.failure?.message ?? null,
     fraud_details: {},
-    metadata: { ...intent.metadata },
+    metadata: { ...basis.metadata },
     on_behalf_of: null,
     outcome: chargeOutcome(outcome),
     paid: isPaid || outcome.status === 'pending',
-    payment_intent: intent.id,
+    payment_intent: basis.paymentIntent ?? null,
     payment_method: method.id,
     payment_method_details: chargedDetails(method),
     receipt_email: null,
@@ -205,6 +221,7 @@ export function newCharge(
     status: outcome.status,
     transfer_data: null,
     transfer_group: null,
+    ...basis.more,
   };
 }
 

@@ -16,8 +16,10 @@ export function settleProcessing(world: World, intentId: string, outcome: Outcom
   const charge = intent.latest_charge === null ? undefined : world.charges.get(intent.latest_charge);
   const message = "The customer's bank account could not be debited.";
   const failed = { status: 'failed', paid: false, captured: false, amount_captured: 0 } as const;
-  if (charge !== undefined)
+  if (charge !== undefined) {
     Object.assign(charge, failed, { failure_code: 'charge_exceeds_source_limit', failure_message: message });
+    world.emit('charge.failed', charge, FROM_OUTSIDE);
+  }
   failAttempt(
     world,
     intent,

@@ -1,16 +1,18 @@
 /** Endpoints that only read: intents, charges, events, the account. */
 import { invalidRequest } from './errors';
 import { CREATED, EXPAND, isCreatedWithin, PAGE, page, pageSize } from './list';
+import type { StripeObject } from './objects';
 import type { Operation } from './operation';
-import { choice, integer, text } from './params';
-import { compileQuery } from './search';
+import { choice, integer, type ParamSpecs, type Params, text } from './params';
+import { compileQuery, type SearchIndex } from './search';
 import type { Call } from './world';
 
 const intents = '/v1/payment_intents';
+const charges = '/v1/charges';
 
-function searchIntents({ world, params }: Call): object {
-  const matches = compileQuery(params.text('query') ?? '');
-  const found = world.intentIndex.visible().filter(matches);
+/** A page of what the index knows by now: behind the truth, unlike a list. */
+function search(index: SearchIndex<StripeObject>, params: Params, url: string): object {
+  const found = index.visible().filter(compileQuery(params.text('query') ?? ''));
   const size = pageSize(params);
   const start = Number(params.text('page') ?? '0');
   if (!Number.isInteger(start)) throw invalidRequest('Invalid page', { param: 'page' });
@@ -20,7 +22,7 @@ function searchIntents({ world, params }: Call): object {
     data: found.slice(start, start + size),
     has_more: hasMore,
     next_page: hasMore ? String(start + size) : null,
-    url: `${intents}/search`,
+    url: `${url}/search`,
   };
 }
 
@@ -42,7 +44,7 @@ function listCharges({ world, params }: Call): object {
       (intent === undefined || charge.payment_intent === intent) &&
       isCreatedWithin(charge.created, params),
   );
-  return page(found, params, '/v1/charges');
+  return page(found, params, charges);
 }
 
 /** Stripe lists the events of the last 30 days. */
@@ -80,6 +82,7 @@ function account({ world }: Call): object {
 }
 
 const read = { method: 'GET' } as const;
+const SEARCH: ParamSpecs = { ...EXPAND, 'query!': text(), limit: integer, page: text() };
 
 export const READS: readonly Operation[] = [
   {
@@ -103,13 +106,13 @@ export const READS: readonly Operation[] = [
     name: 'payment_intents.search',
     path: `${intents}/search`,
     permission: 'payment_intent_read',
-    params: { ...EXPAND, 'query!': text(), limit: integer, page: text() },
-    execute: searchIntents,
+    params: SEARCH,
+    execute: ({ world, params }) => search(world.intentIndex, params, intents),
   },
   {
     ...read,
     name: 'charges.retrieve',
-    path: '/v1/charges/:id',
+    path: `${charges}/:id`,
     permission: 'charge_read',
     params: EXPAND,
     execute: ({ world, id }) => world.charge(id, 'id', true),
@@ -117,10 +120,18 @@ export const READS: readonly Operation[] = [
   {
     ...read,
     name: 'charges.list',
-    path: '/v1/charges',
+    path: charges,
     permission: 'charge_read',
     params: { ...PAGE, created: CREATED, customer: text(), payment_intent: text() },
     execute: listCharges,
+  },
+  {
+    ...read,
+    name: 'charges.search',
+    path: `${charges}/search`,
+    permission: 'charge_read',
+    params: SEARCH,
+    execute: ({ world, params }) => search(world.chargeIndex, params, charges),
   },
   {
     ...read,

@@ -121,6 +121,12 @@ export function testMethod(id: string): TestMethod | undefined {
   return Object.hasOwn(METHODS, short) ? METHODS[short] : undefined;
 }
 
+/** `tok_visa`, `tok_chargeDeclined…`: the token of the test card of the same name, for legacy charges. */
+export function testMethodOfToken(token: string): string | undefined {
+  const id = token.replace(/^tok_/, 'pm_card_');
+  return id !== token && testMethod(id) !== undefined ? id : undefined;
+}
+
 /** Ids of the test methods that the emulator knows. */
 export const TEST_METHOD_IDS: readonly string[] = Object.keys(METHODS);
 

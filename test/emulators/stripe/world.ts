@@ -51,6 +51,7 @@ export class World {
   readonly refunds = new Map<string, Refund>();
   readonly events = new Map<string, StripeEvent>();
   readonly intentIndex: SearchIndex<PaymentIntent>;
+  readonly chargeIndex: SearchIndex<Charge>;
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #setUp = new Set<string>();
   readonly #locked = new Set<string>();
@@ -64,6 +65,7 @@ export class World {
     private readonly otherMode: () => World,
   ) {
     this.intentIndex = new SearchIndex(clock, settings.searchLagMs);
+    this.chargeIndex = new SearchIndex(clock, settings.searchLagMs);
   }
 
   /** A new id with Stripe's prefix, such as `pi_3Q…`. */
@@ -134,6 +136,7 @@ export class World {
   emit(type: string, subject: StripeObject | Refund, cause: Cause): void {
     const snapshot = structuredClone(subject) as StripeObject;
     if (snapshot.object === 'payment_intent') this.intentIndex.put(snapshot as PaymentIntent);
+    if (snapshot.object === 'charge') this.chargeIndex.put(snapshot as Charge);
     const event: StripeEvent = {
       ...this.birth('evt'),
       object: 'event',
