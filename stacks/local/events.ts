@@ -9,6 +9,8 @@ export interface EventPlan {
   readonly lines: readonly Uint8Array[];
   /** Of them, what each fault of the events put in. */
   readonly injected: Readonly<Partial<Record<FaultName, number>>>;
+  /** How made-up events must end; absent for a file, which may hold anything. */
+  readonly expected?: { readonly charged: number; readonly declined: number };
 }
 
 export interface EventOptions {
@@ -27,6 +29,12 @@ interface MadeUp {
   readonly event_id: string;
   readonly payment_method?: string;
 }
+
+/** Four fifths of the sample stack's cap: a made-up period fits into it, however many customers there are. */
+const PERIOD_CENTS = 4_000_000;
+const LARGEST_CENTS = 5_000;
+/** Stripe's least, for usd. */
+const LEAST_CENTS = 50;
 
 /** One event in six repeats an earlier one: producers retry. */
 const DUPLICATE_SHARE = 1 / 6;
@@ -65,18 +73,19 @@ export function makeEvents(options: EventOptions): EventPlan {
     for (const body of broken) lines.splice(Math.floor(random() * (lines.length + 1)), 0, body);
     injected.malformed = broken.length;
   }
-  return { lines, injected };
+  return { lines, injected, expected: { charged: distinct - declined, declined } };
 }
 
 function original(index: number, options: EventOptions, random: () => number): MadeUp {
   const customer = (index % options.customers) + 1;
+  const largest = Math.max(LEAST_CENTS + 1, Math.min(LARGEST_CENTS, Math.floor(PERIOD_CENTS / options.customers)));
   const month = Math.floor(index / options.customers);
   const period = `${2026 - Math.floor(month / 12)}-${String(12 - (month % 12)).padStart(2, '0')}`;
   return {
     customer_id: `customer-${customer}`,
     stripe_customer_id: `cus_local${String(customer).padStart(6, '0')}`,
     billing_period: period,
-    amount_cents: 100 + Math.floor(random() * 4_900),
+    amount_cents: LEAST_CENTS + Math.floor(random() * (largest - LEAST_CENTS)),
     currency: 'usd',
     event_id: `evt-${index + 1}`,
   };

@@ -1,4 +1,5 @@
 /** What the local run is asked to do. */
+import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { FAULT_NAMES, type FaultName, MACHINERY_FAULTS } from './faults/names';
 
@@ -22,7 +23,8 @@ worker processes, publishes events, does to it what production does, and prints 
   --events N      usage events to publish (300)
   --customers N   customers they belong to (100)
   --workers N     worker processes (2)
-  --file F        publish the lines of F as they are, valid or not, instead of made-up events
+  --file F        publish the lines of F as they are, valid or not, instead of made-up events; the sample stack
+                  caps usd only, so events in other currencies end as cap_blocked
   --template F    a template to run instead of the one that is synthesized (a copy you changed)
   --faults LIST   all (default), none, or some of: ${FAULT_NAMES.join(', ')}
   --seed S        seed of the made-up events (1)
@@ -64,19 +66,27 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { help: t
     problems.push(`--${name} was ${JSON.stringify(text)}: give a whole number from ${least} to ${most}.`);
     return fallback;
   };
-  const file = values.file as string | undefined;
+  const file = readable('file', values.file, problems);
   const flags: Flags = {
     events: whole('events', 300, 1, 1_000_000),
     customers: whole('customers', 100, 1, 1_000_000),
     workers: whole('workers', 2, 1, 16),
     seed: whole('seed', 1, 0, 999_999_999),
     file,
-    template: values.template as string | undefined,
+    template: readable('template', values.template, problems),
     faults: readFaults(values.faults as string | undefined, file !== undefined, problems),
     keep: values.keep === true,
     json: values.json === true,
   };
   return problems.length > 0 ? { problems } : { flags };
+}
+
+function readable(name: string, value: string | boolean | undefined, problems: string[]): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (!statSync(value, { throwIfNoEntry: false })?.isFile()) {
+    problems.push(`--${name}: there is no file ${JSON.stringify(value)}.`);
+  }
+  return value;
 }
 
 function readFaults(text: string | undefined, withFile: boolean, problems: string[]): Set<FaultName> {

@@ -12,7 +12,8 @@ export class Fleet {
 
   /** `extra` is only for this process: a crash point, say. */
   async start(extra: Readonly<Record<string, string>> = {}): Promise<Worker> {
-    const worker = await Worker.start(`worker-${this.#next++}`, this.options, extra);
+    const name = `worker-${this.#next++}`;
+    const worker = await Worker.start(name, this.options, { WORKER_ID: name, ...extra });
     this.workers.push(worker);
     return worker;
   }
@@ -23,7 +24,13 @@ export class Fleet {
 
   async sum(metric: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const values = await Promise.all(this.alive.map((worker) => worker.metric(metric, labels)));
-    return values.reduce((sum, value) => sum + value, 0);
+    return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  }
+
+  /** Whether every live worker says so; one that does not answer does not. */
+  async every(metric: string, wanted: number): Promise<boolean> {
+    const values = await Promise.all(this.alive.map((worker) => worker.metric(metric)));
+    return values.every((value) => value === wanted);
   }
 
   measure(): void {

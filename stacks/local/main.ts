@@ -7,7 +7,7 @@ import { Screen } from './screen';
 
 async function main(): Promise<number> {
   // Node 20 is supported here; the SDK's advice about its releases of 2027 would hide the first lines.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= '1';
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   // The oldest supported aws-cdk-lib warns of its own deprecated code at every table.
   process.env.JSII_DEPRECATED ??= 'quiet';
   const read = readFlags(process.argv.slice(2));

@@ -24,6 +24,5 @@ export async function runMigrations(
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   if (code !== 0)
     throw new WorkerError(`The container ${plan.migrate.name} failed (exit ${code}):\n${output.join('')}`);
-  const last = output.join('').trim().split('\n').pop() ?? '';
-  screen.step(`ledger migrated: ${last}`);
+  screen.step(`ledger migrated by the init container \`${plan.migrate.name}\``);
 }

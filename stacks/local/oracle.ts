@@ -106,6 +106,11 @@ export function judge(
     doubleCharged: double,
     lost,
   };
+  if (counts.lost === 0 && counts.deadLettered !== counts.published - counts.valid) {
+    problems.push(
+      `${counts.published - counts.valid} lines are no events, but there are ${counts.deadLettered} dead letters.`,
+    );
+  }
   if (counts.pending > 0) problems.push(`${counts.pending} rows are still pending.`);
   if (counts.distinct !== ledger.records.length) {
     problems.push(`${counts.distinct} identities were published, but the ledger has ${ledger.records.length} rows.`);

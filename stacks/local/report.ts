@@ -27,6 +27,16 @@ const ROWS: readonly [keyof Counts, string][] = [
   ['lost', 'LOST'],
 ];
 
+/** Ends other than a charge. */
+const OTHER_ENDS: readonly [keyof Counts, string][] = [
+  ['declined', 'declined'],
+  ['actionRequired', 'waiting for the customer'],
+  ['processing', 'processing'],
+  ['capBlocked', 'blocked by the cap'],
+  ['rejected', 'rejected'],
+  ['zeroAmount', 'of amount zero'],
+];
+
 export function reportTable(report: Report): string {
   const lines: string[] = [];
   for (const source of report.sources) {
@@ -46,5 +56,9 @@ export function reportTable(report: Report): string {
 
 function sentence(report: Report): string {
   if (report.verdict === 'fail') return `FAIL after ${report.seconds} s: see the problems above.`;
-  return `PASS in ${report.seconds} s: every valid (customer, period) charged once, nothing charged twice, nothing lost.`;
+  const ended = report.sources.flatMap((source) =>
+    OTHER_ENDS.filter(([key]) => source[key] > 0).map(([key, words]) => `${source[key]} ${words}`),
+  );
+  const others = ended.length === 0 ? '' : ` or ended as it must (${ended.join(', ')})`;
+  return `PASS in ${report.seconds} s: every valid (customer, period) charged once${others}, nothing charged twice, nothing lost.`;
 }

@@ -7,7 +7,7 @@ import { systemHost } from '../../runtime/host';
 import { buildBundle } from './bundle';
 import { type EventPlan, makeEvents, readEventFile } from './events';
 import { type FaultContext, FaultLog } from './faults/context';
-import { KILL_ENVIRONMENT, watchKill } from './faults/kill';
+import { killAfterAConfirm } from './faults/kill';
 import { blockPastTheLease, stealInMidCharge, throttleShortly } from './faults/lease-faults';
 import { awaitSplit, splitAShard } from './faults/split';
 import { loseAnAnswer, slowDownACharge } from './faults/stripe-faults';
@@ -21,7 +21,8 @@ import type { Report } from './report';
 import { containerEnvironment } from './resolve';
 import type { Screen } from './screen';
 import { synthesize } from './synthesize';
-import { readPlan, type StackPlan, type Template } from './template';
+import { readPlan, type Template } from './template';
+import { verdict } from './verdict';
 
 /** What is added to, or replaced in, the template's environment, and why it must be. */
 const LOCAL_ENVIRONMENT = {
@@ -42,12 +43,14 @@ const STALLED_MS = 100_000;
 interface Stage {
   readonly flags: Flags;
   readonly screen: Screen;
-  readonly plan: StackPlan;
   readonly events: EventPlan;
   readonly parts: Parts;
   readonly fleet: Fleet;
   readonly context: FaultContext;
+  /** Lines that the stream accepted. */
   readonly published: Uint8Array[];
+  /** Lines that it did not, in words. */
+  readonly refused: string[];
 }
 
 /** Somebody pressed Ctrl-C; everything that was started is ended first. */
@@ -87,8 +90,7 @@ export async function run({ flags, screen, signal, onReport }: RunOptions): Prom
     signal.throwIfAborted();
     await runMigrations(plan, parts, bundle, LOCAL_ENVIRONMENT, screen);
     fleet = new Fleet({ bundle, command: plan.worker.command, environment, logFolder: folder });
-    const context: FaultContext = { parts, fleet, screen, log: new FaultLog() };
-    const stage: Stage = { flags, screen, plan, events, parts, fleet, context, published: [] };
+    const stage = stageOf(flags, screen, events, parts, fleet);
     const report = await Promise.race([play(stage), interrupted]);
     logsWanted = report.verdict === 'fail';
     onReport(report);
@@ -97,9 +99,20 @@ export async function run({ flags, screen, signal, onReport }: RunOptions): Prom
   } finally {
     fleet?.killAll();
     await parts?.close();
+    rmSync(join(folder, 'cdk.out'), { recursive: true, force: true });
     if (!logsWanted || !fleet || signal.aborted) rmSync(folder, { recursive: true, force: true });
     else screen.plain(`  The workers' logs: ${folder}`);
   }
+}
+
+function stageOf(flags: Flags, screen: Screen, events: EventPlan, parts: Parts, fleet: Fleet): Stage {
+  const published: Uint8Array[] = [];
+  const nothingLeft = async () => {
+    const { counts } = await judgeNow(parts, published);
+    return published.length > 0 && counts.pending === 0 && counts.lost === 0;
+  };
+  const context: FaultContext = { parts, fleet, screen, log: new FaultLog(), nothingLeft };
+  return { flags, screen, events, parts, fleet, context, published, refused: [] };
 }
 
 async function loadTemplate(flags: Flags, folder: string, screen: Screen): Promise<Template> {
@@ -117,17 +130,24 @@ async function play(stage: Stage): Promise<Report> {
   const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
   if (has('lost-answer')) loseAnAnswer(context);
   if (has('slow-charge')) slowDownACharge(context);
-  const { watching } = await startWorkers(stage);
-  const parent = await publishAndBreak(stage, watching);
+  await startWorkers(stage);
+  const parent = await publishAndBreak(stage);
   await settleDown(stage);
   if (parent !== undefined) await awaitSplit(parent, context);
   const judgement = await look(stage);
   await sayCosts(stage, judgement);
   const drained = flags.keep ? [] : await fleet.drain(DRAIN_MS);
   fleet.measure();
-  await Promise.race([watching, systemHost.sleep(1_000)]);
   screen.step(`${flags.keep ? '' : 'workers drained; '}the largest worker held ${fleet.peakMegabytes} MB at most`);
-  return makeReport(stage, events, judgement, drained);
+  return verdict({
+    events,
+    judgement,
+    drained,
+    fleet,
+    faults: context.log,
+    refused: stage.refused,
+    seconds: screen.seconds,
+  });
 }
 
 /** By the workers' own counters: what one charge costs, everything around it included. */
@@ -135,22 +155,20 @@ async function sayCosts({ fleet, screen }: Stage, { counts }: Judgement): Promis
   const [statements, calls] = await Promise.all(
     ['chargeonce_ledger_statements_total', 'chargeonce_stripe_calls_total'].map((name) => fleet.sum(name)),
   );
+  // A handful of charges says nothing: starting up and looking around costs the same for one as for a thousand.
+  if (counts.charged < 50) return;
   const each = (count: number | undefined) => ((count ?? 0) / Math.max(1, counts.charged)).toFixed(2);
   screen.step(`for each charge: ${each(statements)} ledger statements, ${each(calls)} Stripe calls (live workers)`);
 }
 
-async function startWorkers({ flags, screen, fleet, context }: Stage): Promise<{ watching: Promise<void> }> {
-  const kill = flags.faults.has('kill');
-  const first = await fleet.start(kill ? KILL_ENVIRONMENT : {});
-  for (let count = 1; count < flags.workers; count++) await fleet.start();
+async function startWorkers({ flags, screen, fleet }: Stage): Promise<void> {
+  for (let count = 0; count < flags.workers; count++) await fleet.start();
   await Promise.all(fleet.alive.map((worker) => worker.ready(READY_MS)));
   screen.step(`${fleet.alive.length} workers ready: pid ${fleet.alive.map((worker) => worker.pid).join(', ')}`);
-  // In an object: a bare promise would be waited for.
-  return { watching: kill ? watchKill(first, context) : Promise.resolve() };
 }
 
 /** Publishes in three parts, with faults in between. Answers the shard that was split. */
-async function publishAndBreak(stage: Stage, watching: Promise<void>): Promise<string | undefined> {
+async function publishAndBreak(stage: Stage): Promise<string | undefined> {
   const { flags, events, context } = stage;
   const has = (name: Parameters<typeof flags.faults.has>[0]) => flags.faults.has(name);
   const { lines } = events;
@@ -158,9 +176,10 @@ async function publishAndBreak(stage: Stage, watching: Promise<void>): Promise<s
   const [first, second] = anyMachine
     ? [Math.ceil(lines.length * 0.4), Math.ceil(lines.length * 0.75)]
     : [lines.length, lines.length];
+  const kill = has('kill') ? killAfterAConfirm(context) : undefined;
   await send(stage, lines.slice(0, first));
   // A dead worker's leases are nobody's: the other faults strike the living.
-  if (has('kill')) await Promise.race([watching, systemHost.sleep(15_000)]);
+  await kill;
   if (has('throttle')) await throttleShortly(context);
   const theft = has('theft') ? stealInMidCharge(context) : undefined;
   await send(stage, lines.slice(first, second));
@@ -176,13 +195,13 @@ async function publishAndBreak(stage: Stage, watching: Promise<void>): Promise<s
   return parent;
 }
 
-async function send({ parts, published, screen }: Stage, lines: readonly Uint8Array[]): Promise<number> {
+async function send({ parts, published, refused, screen }: Stage, lines: readonly Uint8Array[]): Promise<number> {
   if (lines.length === 0) return 0;
-  const { accepted, refused } = await publish(lines, parts);
-  published.push(...accepted);
-  screen.step(`${accepted.length} lines published (${published.length} so far)`);
-  for (const reason of refused) screen.step(`not published, the publisher says why: ${reason}`);
-  return accepted.length;
+  const result = await publish(lines, parts);
+  published.push(...result.accepted);
+  refused.push(...result.refused);
+  screen.step(`${result.accepted.length} lines published (${published.length} so far)`);
+  return result.accepted.length;
 }
 
 /** Waits until every published line is accounted for and no row is pending, or until nothing moves any more. */
@@ -214,40 +233,18 @@ async function settleDown(stage: Stage): Promise<void> {
 }
 
 async function look({ parts, published }: Stage): Promise<Judgement> {
+  return judgeNow(parts, published);
+}
+
+async function judgeNow(parts: Parts, published: readonly Uint8Array[]): Promise<Judgement> {
   const client = await parts.ledgerClient();
   try {
     // Stripe's books first: money that moves in between is seen in the ledger, not the other way round.
-    const books = parts.stripe.books.charges;
+    const books = [...parts.stripe.books.charges];
     return judge(published, await readLedger(client), books, createDecoder({ defaultCurrency: 'usd' }));
   } finally {
     await client.end();
   }
-}
-
-function makeReport(stage: Stage, events: EventPlan, judgement: Judgement, drained: readonly string[]): Report {
-  const { context, screen, published } = stage;
-  const { counts } = judgement;
-  const times = published.length / Math.max(1, events.lines.length);
-  const seen = { malformed: counts.deadLettered, declines: counts.declined, conflict: counts.conflicts };
-  for (const name of ['malformed', 'declines', 'conflict'] as const) {
-    const injected = events.injected[name];
-    if (injected === undefined) continue;
-    context.log.injected(name, name === 'malformed' ? injected * times : injected);
-    context.log.seen(name, seen[name]);
-  }
-  const unseen = context.log.reports
-    .filter((fault) => fault.seen < fault.injected)
-    .map((fault) => `${fault.name} was injected ${fault.injected} times and seen ${fault.seen} times.`);
-  const dead = stage.fleet.workers
-    .filter((worker) => worker.exit !== undefined && worker.exit.code !== 0 && worker.exit.signal !== 'SIGKILL')
-    .map((worker) => `${worker.name} ended by itself:\n${worker.tail()}`);
-  const problems = [...judgement.problems, ...context.log.problems, ...unseen, ...dead, ...drained];
-  return {
-    verdict: problems.length === 0 ? 'pass' : 'fail',
-    seconds: screen.seconds,
-    problems,
-    sources: [{ source: 'kinesis', ...counts, faults: context.log.reports }],
-  };
 }
 
 async function stayUp(stage: Stage, environment: Record<string, string>, until: Promise<never>): Promise<void> {

@@ -93,10 +93,10 @@ export class Worker {
     throw new WorkerError(`${this.name} was not ready after ${timeoutMs / 1000} s: ${reason}\n${this.tail()}`);
   }
 
-  /** Sums a metric over its labels; `labels` restricts them. 0 when the worker is gone. */
-  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+  /** Sums a metric over its labels; `labels` restricts them. Undefined when the worker does not answer. */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number | undefined> {
     const response = await fetch(`http://127.0.0.1:${this.port}/metrics`).catch(() => undefined);
-    if (!response?.ok) return 0;
+    if (!response?.ok) return undefined;
     let sum = 0;
     for (const line of (await response.text()).split('\n')) {
       const [, found, labelText = '', value] = /^([a-z_]+)(\{[^}]*\})?\s+(\S+)$/.exec(line) ?? [];

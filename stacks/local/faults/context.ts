@@ -1,14 +1,29 @@
 /** What a fault may use, and where it reports. */
-import type { Fleet } from '../fleet';
+import { type Fleet, until } from '../fleet';
 import type { Parts } from '../parts';
 import type { Screen } from '../screen';
 import { FAULT_NAMES, type FaultName, type FaultReport } from './names';
 
 export interface FaultContext {
+  /** Whether every line that was published is accounted for: no charge will come by any more. */
+  readonly nothingLeft: () => Promise<boolean>;
   readonly parts: Parts;
   readonly fleet: Fleet;
   readonly screen: Screen;
   readonly log: FaultLog;
+}
+
+/** How long a fault waits for something to strike. */
+const OPPORTUNITY_MS = 20_000;
+
+/** Waits for a request at Stripe that a fault holds; undefined when none comes by. */
+export async function caught<T>(reached: Promise<T>, context: FaultContext): Promise<T | undefined> {
+  let found: T | undefined;
+  void reached.then((value) => {
+    found = value;
+  });
+  await until(async () => found !== undefined || (await context.nothingLeft()), OPPORTUNITY_MS, 250);
+  return found;
 }
 
 /** What was injected and seen, and what must not have happened. */
