@@ -71,6 +71,12 @@ describe('judge', () => {
     expect(judge([line('a')], view, books, decode).problems).not.toEqual([]);
   });
 
+  it('condemns one dead letter for two malformed lines of the same bytes', () => {
+    const broken = Buffer.from('broken');
+    const view = ledger({ deadLetters: [{ body: broken }] });
+    expect(judge([broken, broken], view, [], decode).problems).not.toEqual([]);
+  });
+
   it('condemns a malformed line that no dead letter holds', () => {
     expect(judge([Buffer.from('broken')], ledger({}), [], decode).counts.lost).toBe(1);
   });

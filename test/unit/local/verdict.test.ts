@@ -1,0 +1,66 @@
+/** A verdict must be able to be `fail`: each reason is planted. */
+import { describe, expect, it } from 'vitest';
+import { FaultLog } from '../../../stacks/local/faults/context';
+import type { Counts } from '../../../stacks/local/oracle';
+import { reportTable } from '../../../stacks/local/report';
+import { type Evidence, verdict } from '../../../stacks/local/verdict';
+
+const counts: Counts = {
+  published: 10,
+  valid: 10,
+  distinct: 10,
+  charged: 8,
+  declined: 2,
+  actionRequired: 0,
+  processing: 0,
+  capBlocked: 0,
+  rejected: 0,
+  zeroAmount: 0,
+  pending: 0,
+  deadLettered: 0,
+  conflicts: 0,
+  doubleCharged: 0,
+  lost: 0,
+};
+const evidence = (over: Partial<Evidence> = {}): Evidence => ({
+  events: { lines: new Array(10).fill(new Uint8Array()), injected: {}, expected: { charged: 8, declined: 2 } },
+  judgement: { counts, problems: [] },
+  faults: new FaultLog(),
+  fleet: { workers: [], peakMegabytes: 120 },
+  drained: [],
+  refused: [],
+  seconds: 1,
+  ...over,
+});
+const struck = (seen: number): FaultLog => {
+  const log = new FaultLog();
+  log.injected('kill');
+  log.seen('kill', seen);
+  return log;
+};
+
+describe('verdict', () => {
+  it('is pass when everything ended as it must', () => {
+    const report = verdict(evidence({ faults: struck(1) }));
+    expect(report).toMatchObject({ verdict: 'pass', problems: [] });
+    expect(reportTable(report)).toContain('charged once or ended as it must (2 declined), nothing charged twice');
+  });
+
+  it('is pass for a fault that found nothing to strike', () => {
+    expect(verdict(evidence()).verdict).toBe('pass');
+  });
+
+  it.each([
+    ['nothing was charged', { judgement: { counts: { ...counts, charged: 0, capBlocked: 8 }, problems: [] } }],
+    ['a fault was injected and not seen', { faults: struck(0) }],
+    ['a line was not published', { refused: ['line 5: too large'] }],
+    ['the judge found something', { judgement: { counts, problems: ['Lost: x'] } }],
+    ['a worker did not drain', { drained: ['worker-1 did not drain'] }],
+    ['a worker grew', { fleet: { workers: [], peakMegabytes: 201 } }],
+  ] as const)('is fail when %s', (_, over) => {
+    const report = verdict(evidence(over as Partial<Evidence>));
+    expect(report.verdict).toBe('fail');
+    expect(report.problems).toHaveLength(1);
+    expect(reportTable(report)).toContain('FAIL');
+  });
+});
