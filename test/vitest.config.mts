@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** One project a suite. Suites of whole processes, or that restart their server, run file after file: two cores suffice. */
+/** One project a suite; suites run one after another, two files at a time, or one where the server is restarted. */
 const suite = (name: string, options: { serial?: boolean; postgres?: boolean; timeoutMs?: number } = {}) => ({
   test: {
     name,
@@ -28,7 +28,7 @@ export default defineConfig({
       suite('sources', { timeoutMs: 60_000 }),
       suite('simulator', { serial: true, postgres: true, timeoutMs: 60_000 }),
       suite('bugs', { postgres: true, timeoutMs: 60_000 }),
-      suite('faults', { serial: true, postgres: true, timeoutMs: 120_000 }),
+      suite('faults', { postgres: true, timeoutMs: 120_000 }),
       suite('package', { serial: true, timeoutMs: 120_000 }),
     ],
   },

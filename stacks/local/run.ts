@@ -111,7 +111,7 @@ function stageOf(flags: Flags, screen: Screen, events: EventPlan, parts: Parts, 
     const { counts } = await judgeNow(parts, published);
     return published.length > 0 && counts.pending === 0 && counts.lost === 0;
   };
-  const context: FaultContext = { parts, fleet, screen, log: new FaultLog(), nothingLeft };
+  const context: FaultContext = { parts, fleet, screen, log: new FaultLog(flags.faults), nothingLeft };
   return { flags, screen, events, parts, fleet, context, published, refused: [] };
 }
 

@@ -31,6 +31,11 @@ export class FaultLog {
   readonly problems: string[] = [];
   readonly #reports = new Map<FaultName, FaultReport>();
 
+  /** `asked`: faults that are reported even when they found nothing to strike. */
+  constructor(asked: Iterable<FaultName> = []) {
+    for (const name of asked) this.#of(name);
+  }
+
   injected(name: FaultName, count = 1): void {
     this.#of(name).injected += count;
   }
