@@ -6,6 +6,7 @@ export {
   billingIdentity,
   type DoubleCharge,
   type EmulatorClock,
+  type EventMatch,
   FAULT_POINTS,
   type Fault,
   type FaultInfo,
@@ -23,4 +24,7 @@ export {
   type StripeEmulatorOptions,
   startStripeEmulator,
   TEST_METHOD_IDS,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookOptions,
 } from './stripe';

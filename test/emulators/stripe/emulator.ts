@@ -6,7 +6,7 @@ import { EmulatorClock } from './clock';
 import { addCustomer, CUSTOMER_OPERATIONS } from './customers';
 import { Faults } from './faults';
 import { IdempotencyStore } from './idempotency';
-import type { Charge, Customer, PaymentIntent } from './objects';
+import type { Charge, Customer, PaymentIntent, StripeEvent } from './objects';
 import { createRouter } from './operation';
 import { cancelFromOutside, completeAction, type Outcome, settleProcessing } from './outside';
 import { PAYMENT_INTENT_WRITES } from './payment-intents';
@@ -15,6 +15,7 @@ import { RateLimiter, type RateLimits } from './rate-limit';
 import { READS } from './reads';
 import { REFUND_OPERATIONS } from './refunds';
 import { listen, type RequestRecord, stop } from './server';
+import { Webhooks } from './webhooks';
 import { randomText, World } from './world';
 
 export interface StripeEmulatorOptions {
@@ -60,6 +61,8 @@ export interface StripeEmulator {
   readonly keys: KeyRing;
   /** Every request, oldest first. */
   readonly requests: readonly RequestRecord[];
+  /** Posts events to receivers on this machine. */
+  readonly webhooks: Pick<Webhooks, 'add' | 'idle'>;
   readonly customers: { create(given?: NewCustomer): Customer };
   /** A copy of an intent as it is now. Throws when there is none. */
   intent(id: string): PaymentIntent;
@@ -98,7 +101,8 @@ export async function startStripeEmulator(options: StripeEmulatorOptions = {}): 
   );
   const keys = new KeyRing(options.account ?? 'acct_1ChargeOnceLocal', options.apiKeys);
   const books = new Books();
-  const worlds = new Worlds(clock, books, options);
+  const webhooks = new Webhooks(clock);
+  const worlds = new Worlds(clock, books, options, (event) => webhooks.announce(event));
   const records: RequestRecord[] = [];
   const defects: unknown[] = [];
   const parts: PipelineParts = {
@@ -127,6 +131,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions = {}): 
     faults,
     keys,
     requests: records,
+    webhooks,
     customers: {
       create: ({ livemode, ...given } = {}) => addCustomer(worlds.get(keys.account, livemode ?? false), given),
     },
@@ -138,6 +143,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions = {}): 
     cancel: (id) => cancelFromOutside(worlds.holding(id), id),
     async close() {
       clock.stop();
+      await webhooks.idle();
       await stop(server);
       if (defects.length > 0) throw new AggregateError(defects, 'the Stripe emulator broke its own rules');
     },
@@ -152,6 +158,7 @@ class Worlds {
     private readonly clock: EmulatorClock,
     private readonly books: Books,
     private readonly options: StripeEmulatorOptions,
+    private readonly announce: (event: StripeEvent) => void,
   ) {}
 
   get(account: string, livemode: boolean): World {
@@ -162,7 +169,9 @@ class Worlds {
       autoCustomers: this.options.autoCustomers ?? false,
       searchLagMs: this.options.searchLagMs ?? 60_000,
     };
-    const world = new World(account, livemode, this.clock, this.books, settings, () => this.get(account, !livemode));
+    const { clock, books, announce } = this;
+    const otherMode = () => this.get(account, !livemode);
+    const world = new World(account, livemode, clock, books, settings, announce, otherMode);
     this.#worlds.set(name, world);
     return world;
   }

@@ -19,3 +19,4 @@ export type { Outcome } from './outside';
 export type { RateLimits } from './rate-limit';
 export type { RequestRecord } from './server';
 export { TEST_METHOD_IDS } from './test-methods';
+export type { EventMatch, WebhookDelivery, WebhookEndpoint, WebhookOptions } from './webhook-endpoint';

@@ -5,6 +5,7 @@ import type { StripeObject } from './objects';
 import type { Operation } from './operation';
 import { choice, integer, type ParamSpecs, type Params, text } from './params';
 import { compileQuery, type SearchIndex } from './search';
+import { matchesType } from './webhook-endpoint';
 import type { Call } from './world';
 
 const intents = '/v1/payment_intents';
@@ -52,18 +53,16 @@ const EVENT_DAYS = 30;
 
 function listEvents({ world, params }: Call): object {
   const type = params.text('type');
+  const delivered = params.text('delivery_success');
   const oldest = world.clock.seconds() - EVENT_DAYS * 86_400;
   const found = [...world.events.values()].filter(
     (event) =>
       event.created >= oldest &&
       (type === undefined || matchesType(event.type, type)) &&
+      (delivered === undefined || (event.pending_webhooks === 0) === (delivered === 'true')) &&
       isCreatedWithin(event.created, params),
   );
   return page(found, params, '/v1/events');
-}
-
-function matchesType(type: string, wanted: string): boolean {
-  return wanted.endsWith('*') ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
 }
 
 function account({ world }: Call): object {

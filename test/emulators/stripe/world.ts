@@ -62,6 +62,7 @@ export class World {
     readonly clock: EmulatorClock,
     readonly books: Books,
     readonly settings: WorldSettings,
+    private readonly announce: (event: StripeEvent) => void,
     private readonly otherMode: () => World,
   ) {
     this.intentIndex = new SearchIndex(clock, settings.searchLagMs);
@@ -147,6 +148,7 @@ export class World {
       type,
     };
     this.events.set(event.id, event);
+    this.announce(event);
   }
 
   missing(kind: string, id: string, param: string, inPath: boolean, has: (world: World) => boolean) {
