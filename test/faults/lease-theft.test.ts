@@ -1,12 +1,12 @@
 /**
  * A lease is taken while its holder's charge is on its way, by a second worker that takes its fair share: the charge
- * goes to its end and is entered, the robbed worker writes no checkpoint any more, and the thief, which reads the same
- * event again, finds it charged.
+ * goes to its end and is entered, the robbed worker's checkpoint counts for nothing, and the thief, which reads the
+ * same event again, finds it charged.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseItem } from '../../runtime/sources/kinesis/lease-item';
 import type { Worker } from '../../stacks/local/workers';
-import { type AwsFaultProxy, startAwsFaultProxy } from '../support/aws-fault-proxy';
+import { type AwsFaultProxy, type InjectedFault, startAwsFaultProxy } from '../support/aws-fault-proxy';
 import { type AwsLocal, leaseItems, startAwsLocal } from '../support/aws-local';
 import { until } from '../support/until';
 import { type WorkerWorld, workerWorld } from '../support/worker-world';
@@ -15,10 +15,12 @@ import { type WorkerWorld, workerWorld } from '../support/worker-world';
 const CUSTOMERS = ['amy', 'bob'];
 const SHARDS = ['shardId-000000000000', 'shardId-000000000001'];
 const HOUR_MS = 3_600_000;
-/** A charge may be held for long, nobody may take its claim meanwhile, and no lease may expire by itself. */
-const PATIENCE = { STRIPE_TIMEOUT_MS: '60000', CLAIM_TTL_MS: '130000', LEASE_DURATION_MS: '10000' };
+/** A charge may be held for long, and nobody may take its claim meanwhile. */
+const PATIENCE = { STRIPE_TIMEOUT_MS: '60000', CLAIM_TTL_MS: '130000' };
 const HOLDER = { ...PATIENCE, WORKER_ID: 'holder', STRIPE_API_KEY: 'rk_test_theft_of_lease_Held' };
 const THIEF = { ...PATIENCE, WORKER_ID: 'thief', STRIPE_API_KEY: 'rk_test_theft_of_lease_Take' };
+const CREATE = 'payment_intents.create';
+const CONFIRM = 'payment_intents.confirm';
 
 interface Lease {
   readonly owner: string;
@@ -29,11 +31,16 @@ interface Theft {
   readonly world: WorkerWorld;
   readonly holder: Worker;
   readonly thief: Worker;
-  /** The shard that changed hands. */
-  readonly shard: string;
+  /** The shard that changed hands, the other one, and the customer whose charge is on its way there. */
+  readonly stolen: string;
+  readonly kept: string;
   readonly customer: string;
-  /** Shards whose checkpoint the holder sent, as the requests left it. */
-  readonly checkpointsOfHolder: readonly string[];
+  /** Lets both charges go on. */
+  release(): void;
+  /** Shards whose checkpoint the holder sent, whatever became of it. */
+  readonly sentCheckpoints: readonly string[];
+  /** Keeps the holder from renewing without a checkpoint, so that it cannot know of the theft before it sends one. */
+  readonly unaware: InjectedFault | undefined;
 }
 
 let aws: AwsLocal;
@@ -59,50 +66,62 @@ async function leasesOf(world: WorkerWorld): Promise<Map<string, Lease>> {
   return leases;
 }
 
-/** The worker's own way to the lease table, on which the checkpoints that it sends are noted. */
-async function watchedWay(sent: string[]): Promise<Record<string, string>> {
+/** The shard whose checkpoint a write of a lease carries. */
+function checkpointedShard(write: Readonly<Record<string, unknown>>): string | undefined {
+  const { Key, ExpressionAttributeValues: values } = write as {
+    readonly Key: { readonly leaseKey: { readonly S: string } };
+    readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
+  };
+  return values && ':cp' in values ? Key.leaseKey.S : undefined;
+}
+
+/** The holder's own way to the lease table, on which the checkpoints that it sends are noted. */
+async function watchedWay(sent: string[]): Promise<AwsFaultProxy> {
   const proxy = await startAwsFaultProxy({ target: aws.dynamodbEndpoint });
   proxies.push(proxy);
-  const note = (body: Readonly<Record<string, unknown>>): boolean => {
-    const { Key, ExpressionAttributeValues: values } = body as {
-      Key: { leaseKey: { S: string } };
-      ExpressionAttributeValues?: Record<string, unknown>;
-    };
-    if (values && ':cp' in values) sent.push(Key.leaseKey.S);
+  const note = (write: Readonly<Record<string, unknown>>): boolean => {
+    const shard = checkpointedShard(write);
+    if (shard !== undefined) sent.push(shard);
     return false;
   };
   proxy.inject({ operation: 'UpdateItem', matches: note, action: { kind: 'throttle' } });
-  return { AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
+  return proxy;
 }
 
 /** Both charges of the holder are on their way when the thief takes one of its two leases, whichever it likes. */
-async function stealInMidCharge(meanwhile: (world: WorkerWorld) => Promise<void> = async () => {}): Promise<Theft> {
+async function stealInMidCharge(options: { readonly leaseMs: number; readonly unaware: boolean }): Promise<Theft> {
   const world = await workerWorld(aws, { shards: 2 });
   worlds.push(world);
-  const checkpointsOfHolder: string[] = [];
-  const holder = await world.startWorker({ ...HOLDER, ...(await watchedWay(checkpointsOfHolder)) });
+  const sentCheckpoints: string[] = [];
+  const way = await watchedWay(sentCheckpoints);
+  const lease = { LEASE_DURATION_MS: String(options.leaseMs) };
+  const holder = await world.startWorker({ ...HOLDER, ...lease, AWS_ENDPOINT_URL_DYNAMODB: way.endpoint });
   await holder.ready(30_000);
   await until('one worker holds both leases', async () => (await holder.metric('chargeonce_leases_held')) === 2);
   let underWay = 0;
   const hold = world.stripe.faults.hold({ on: 'confirm', when: 'before-execute', times: 2, onHit: () => underWay++ });
   await world.publish(CUSTOMERS.map((customer) => ({ customer })));
   await until('both charges are on their way', () => underWay === 2);
-  const thief = await world.startWorker(THIEF);
+  const plain = (write: Readonly<Record<string, unknown>>) => checkpointedShard(write) === undefined;
+  const unaware = options.unaware
+    ? way.inject({ operation: 'UpdateItem', matches: plain, action: { kind: 'throttle' } })
+    : undefined;
+  const thief = await world.startWorker({ ...THIEF, ...lease });
   await thief.ready(30_000);
-  await until('the holder knows that a lease was stolen', () => lost(holder, 'stolen', 1));
-  expect(await thief.metric('chargeonce_leases_taken_total', { how: 'stolen' })).toBe(1);
-  const stolen = [...(await leasesOf(world))].filter(([, lease]) => lease.owner === 'thief');
-  expect(stolen.map(([, lease]) => lease.checkpoint)).toEqual(['TRIM_HORIZON']);
-  const shard = stolen[0]?.[0] ?? '';
   await until('the thief has read the event', async () => (await thief.metric('chargeonce_events_total')) === 1);
-  await meanwhile(world);
-  hold.release();
-  const customer = CUSTOMERS[SHARDS.indexOf(shard)] ?? '';
-  return { world, holder, thief, shard, customer, checkpointsOfHolder };
+  expect(await thief.metric('chargeonce_leases_taken_total', { how: 'stolen' })).toBe(1);
+  expect(await thief.metric('chargeonce_leases_taken_total')).toBe(1);
+  const stolen = [...(await leasesOf(world))].find(([, { owner }]) => owner === 'thief')?.[0] ?? '';
+  const kept = SHARDS.find((shard) => shard !== stolen) ?? '';
+  const customer = CUSTOMERS[SHARDS.indexOf(stolen)] ?? '';
+  const { release } = hold;
+  return { world, holder, thief, stolen, kept, customer, release, sentCheckpoints, unaware };
 }
 
-const lost = async (worker: Worker, reason: string, count: number) =>
-  (await worker.metric('chargeonce_leases_lost_total', { reason })) === count;
+const knowsOfTheft = (holder: Worker) =>
+  until('the holder knows that a lease was stolen', async () => {
+    return (await holder.metric('chargeonce_leases_lost_total', { reason: 'stolen' })) === 1;
+  });
 
 /** Operations that change something at Stripe, sent with this worker's key. */
 const writesOf = (world: WorkerWorld, { STRIPE_API_KEY }: { readonly STRIPE_API_KEY: string }) =>
@@ -111,42 +130,62 @@ const writesOf = (world: WorkerWorld, { STRIPE_API_KEY }: { readonly STRIPE_API_
     .map(({ operation }) => operation)
     .sort();
 
+/** Waits until all is charged and checkpointed: once each, by the holder, and the stolen shard's mark is the thief's. */
+async function expectOneChargeEach({ world, holder, thief, stolen, kept, customer }: Theft): Promise<void> {
+  await world.charged(2);
+  await until('both checkpoints have moved', async () =>
+    [...(await leasesOf(world)).values()].every(({ checkpoint }) => /^\d+$/.test(checkpoint)),
+  );
+  const bills = world.stripe.intents().map(({ metadata, status }) => `${metadata.customer_id} ${status}`);
+  expect(bills.sort()).toEqual(['amy succeeded', 'bob succeeded']);
+  expect(world.stripe.books.chargesOf(`cus_${customer}`)).toHaveLength(1);
+  expect(world.stripe.books.charges).toHaveLength(2);
+  expect(writesOf(world, HOLDER)).toEqual([CONFIRM, CONFIRM, CREATE, CREATE]);
+  expect(writesOf(world, THIEF)).toEqual([]);
+  const leases = await leasesOf(world);
+  expect([leases.get(stolen)?.owner, leases.get(kept)?.owner]).toEqual(['thief', 'holder']);
+  await until(
+    'the thief counts its checkpoint',
+    async () => (await thief.metric('chargeonce_checkpoints_total')) === 1,
+  );
+  expect(await thief.metric('chargeonce_duplicates_total')).toBe(1);
+  expect(await holder.metric('chargeonce_leases_lost_total')).toBe(1);
+  expect((await holder.stop(30_000)).code).toBe(0);
+  expect((await thief.stop(30_000)).code).toBe(0);
+}
+
 describe('a lease stolen in mid-charge', () => {
-  it('costs no second charge: the charge is entered, the thief finds it and moves the checkpoint', async () => {
-    const { world, holder, thief, shard, customer, checkpointsOfHolder } = await stealInMidCharge();
+  it('costs no second charge: the holder knows, its charge is entered, it sends no checkpoint', async () => {
+    const theft = await stealInMidCharge({ leaseMs: 10_000, unaware: false });
+    await knowsOfTheft(theft.holder);
+    theft.release();
+    await expectOneChargeEach(theft);
+    expect(new Set(theft.sentCheckpoints)).toEqual(new Set([theft.kept]));
+  });
+
+  it('costs none when the holder learns of it by its checkpoint, which the table refuses', async () => {
+    const theft = await stealInMidCharge({ leaseMs: 20_000, unaware: true });
+    const { world, holder, thief, stolen } = theft;
+    // The thief stands still meanwhile, so that whatever becomes of the checkpoint is the holder's doing.
+    process.kill(thief.pid, 'SIGSTOP');
+    theft.release();
     await world.charged(2);
-    const moved = (checkpoint: string | undefined) => /^\d+$/.test(checkpoint ?? '');
-    await until('both checkpoints have moved', async () =>
-      [...(await leasesOf(world)).values()].every((lease) => moved(lease.checkpoint)),
-    );
-
-    const bills = world.stripe.intents().map(({ metadata, status }) => `${metadata.customer_id} ${status}`);
-    expect(bills.sort()).toEqual(['amy succeeded', 'bob succeeded']);
-    expect(world.stripe.books.chargesOf(`cus_${customer}`)).toHaveLength(1);
-    expect(world.stripe.books.charges).toHaveLength(2);
-    const [create, confirm] = ['payment_intents.create', 'payment_intents.confirm'];
-    expect(writesOf(world, HOLDER)).toEqual([confirm, confirm, create, create]);
-    expect(writesOf(world, THIEF)).toEqual([]);
-
-    const leases = await leasesOf(world);
-    const kept = SHARDS.find((one) => one !== shard) ?? '';
-    expect(leases.get(shard)?.owner).toBe('thief');
-    expect(leases.get(kept)?.owner).toBe('holder');
-    expect(await thief.metric('chargeonce_checkpoints_total')).toBe(1);
-    expect(await thief.metric('chargeonce_duplicates_total')).toBe(1);
-    expect(await holder.metric('chargeonce_leases_lost_total')).toBe(1);
-    expect((await holder.stop(30_000)).code).toBe(0);
-    expect(new Set(checkpointsOfHolder)).toEqual(new Set([kept]));
-    expect((await thief.stop(30_000)).code).toBe(0);
+    await knowsOfTheft(holder);
+    expect(theft.sentCheckpoints).toContain(stolen);
+    expect((await leasesOf(world)).get(stolen)).toEqual({ owner: 'thief', checkpoint: 'TRIM_HORIZON' });
+    process.kill(thief.pid, 'SIGCONT');
+    theft.unaware?.remove();
+    await expectOneChargeEach(theft);
   });
 
   it('twin: costs one when the ledger forgets the charge on its way, and the books show it', async () => {
-    const { world, customer } = await stealInMidCharge(async ({ database, stripe }) => {
-      stripe.clock.advance(25 * HOUR_MS);
-      await database.query('DELETE FROM billing_records');
-    });
+    const { world, holder, customer, release } = await stealInMidCharge({ leaseMs: 10_000, unaware: false });
+    await knowsOfTheft(holder);
+    world.stripe.clock.advance(25 * HOUR_MS);
+    await world.database.query('DELETE FROM billing_records');
+    release();
     await until('the customer is charged again', () => world.stripe.books.chargesOf(`cus_${customer}`).length === 2);
     expect(world.stripe.books.doubleCharged().length).toBeGreaterThan(0);
-    expect(writesOf(world, THIEF)).toEqual(['payment_intents.confirm', 'payment_intents.create']);
+    expect(writesOf(world, THIEF)).toEqual([CONFIRM, CREATE]);
   });
 });
