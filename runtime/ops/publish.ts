@@ -1,8 +1,7 @@
 /** `chargeonce publish`: lines of a file into the stream. */
-import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { Shell } from '../host';
-import type { Undelivered } from '../sources/kinesis/publisher';
+import { inputProblem, type NamedLine, openLeftOver } from './publish-files';
 import { publishProgress } from './publish-progress';
 import type { ExitCode, Verb, VerbContext } from './verb';
 
@@ -12,7 +11,7 @@ The bytes of a line are sent as they are, valid event or not; empty lines are sk
 the partition key (of a line without one: a hash of it). Only entries that failed are retried, so a record
 may arrive twice and order within a customer is not promised: the ledger charges once all the same.
 
-  --stream <name>             the stream (required)
+  --stream <name>             the stream; absent: STREAM_NAME
   --region <region>           absent: AWS_REGION or the profile
   --endpoint-url <url>        absent: AWS, or AWS_ENDPOINT_URL_KINESIS
   --rate <n>                  at most n records a second; absent: as fast as the stream takes them
@@ -23,9 +22,8 @@ may arrive twice and order within a customer is not promised: the ledger charges
 Exit codes: 0 all delivered, 1 something was not, 2 could not start.
 `;
 
-/** The report names this many lines; the file of --undelivered has all of them. */
-const MOST_NAMED = 1_000;
 const LONGEST_LINE = 10 * 1024 * 1024;
+const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
 
 interface Settings {
   readonly file: string;
@@ -55,21 +53,21 @@ export const publishVerb: Verb = {
   async run(context) {
     const settings = readSettings(context);
     if (typeof settings === 'string') return context.refuse(settings);
-    if (settings.file !== '-') {
-      const problem = await access(settings.file, constants.R_OK).then(
-        () => undefined,
-        (error: Error) => error.message,
-      );
-      if (problem !== undefined) return context.refuse(`cannot read the file: ${problem}`);
-    }
-    return publish(settings, context);
+    const problem = await inputProblem(settings.file);
+    return problem === undefined ? publish(settings, context) : context.refuse(problem);
   },
 };
 
-function readSettings({ values, positionals }: VerbContext): Settings | string {
+function readSettings({ shell, values, positionals }: VerbContext): Settings | string {
   const text = (name: string) => (typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined);
-  const stream = text('stream');
-  if (stream === undefined) return 'received no --stream; say which stream to publish to, e.g. --stream usage';
+  const stream = values.stream ?? (shell.env.STREAM_NAME || undefined);
+  if (stream === undefined) {
+    return 'received no --stream, and STREAM_NAME is not set; say which stream to publish to, e.g. --stream usage';
+  }
+  if (typeof stream !== 'string' || !STREAM_NAME.test(stream)) {
+    const from = values.stream === undefined ? 'STREAM_NAME' : '--stream';
+    return `${from}: received ${JSON.stringify(stream)}; allowed: the name of a stream (not its ARN), up to 128 letters, digits, dots, dashes and underscores`;
+  }
   const rate = whole(text('rate'), 1, 1_000_000);
   if (rate === 'wrong') return `--rate: received ${text('rate')}; allowed: records a second, 1 to 1000000`;
   const most = whole(text('max-record-bytes'), 1, LONGEST_LINE);
@@ -79,7 +77,7 @@ function readSettings({ values, positionals }: VerbContext): Settings | string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) {
     return `--endpoint-url: received ${endpoint}; allowed: an address such as http://127.0.0.1:4568`;
   }
-  const [region, undelivered] = [text('region'), text('undelivered')];
+  const [region, undelivered] = [text('region') ?? (shell.env.AWS_REGION || undefined), text('undelivered')];
   return {
     file: positionals[0]!,
     stream,
@@ -106,8 +104,9 @@ async function publish(settings: Settings, { shell, host, refuse }: VerbContext)
   const client = createPublisherClient(settings);
   if ((await client.config.region().catch(() => '')) === '')
     return refuse('no region: give --region or set AWS_REGION');
+  const left = await openLeftOver(settings.undelivered, settings.file);
+  if (typeof left === 'string') return refuse(left);
   const progress = publishProgress(shell, host);
-  const left = leftOver(settings.undelivered);
   const publisher = createPublisher({
     client,
     streamName: settings.stream,
@@ -130,27 +129,6 @@ function input(file: string, shell: Shell): AsyncIterable<Uint8Array> {
   return file === '-' ? shell.stdin() : (createReadStream(file) as AsyncIterable<Uint8Array>);
 }
 
-interface Named {
-  readonly line: number;
-  readonly reason: string;
-}
-
-/** Remembers the first lines that stayed behind, and writes all of them to a file if one is given. */
-function leftOver(file: string | undefined) {
-  const named: Named[] = [];
-  const sink = file === undefined ? undefined : openSync(file, 'w');
-  return {
-    named,
-    add({ line, reason, data }: Undelivered) {
-      if (named.length < MOST_NAMED) named.push({ line, reason });
-      if (sink !== undefined) writeSync(sink, Buffer.concat([data, Buffer.from('\n')]));
-    },
-    close() {
-      if (sink !== undefined) closeSync(sink);
-    },
-  };
-}
-
 interface Report {
   readonly stream: string;
   readonly read: number;
@@ -158,7 +136,7 @@ interface Report {
   readonly retried: number;
   readonly undelivered: number;
   readonly requests: number;
-  readonly lines: readonly Named[];
+  readonly lines: readonly NamedLine[];
 }
 
 function words(report: Report): string {
