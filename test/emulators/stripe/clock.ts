@@ -1,7 +1,14 @@
+import { setMaxListeners } from 'node:events';
+
 /** The emulator's time: the real clock plus whatever a test has added. The only file here that touches timers. */
 export class EmulatorClock {
   #offsetMs = 0;
   readonly #stopped = new AbortController();
+
+  constructor() {
+    // Every request that takes its time listens to it, which is no leak.
+    setMaxListeners(0, this.#stopped.signal);
+  }
 
   /** Milliseconds since the epoch, with everything that `advance` has added. */
   now(): number {
