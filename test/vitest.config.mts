@@ -12,7 +12,7 @@ const suite = (name: string, options: { serial?: boolean; postgres?: boolean; ti
     testTimeout: options.timeoutMs ?? 10_000,
     hookTimeout: 60_000,
     // Two libraries print advice at every start, which would bury what the tests say.
-    env: { JSII_DEPRECATED: 'quiet', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: '1' },
+    env: { JSII_DEPRECATED: 'quiet', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     globalSetup: options.postgres ? ['test/support/postgres-global.ts'] : [],
   },
 });

@@ -5,5 +5,6 @@ export { type Host, systemHost } from './host';
 export { createLog, type LogOptions } from './log';
 export { createMetrics, type ProcessMetrics } from './metrics';
 export { type MetricsLinesOptions, writeMetricsLines } from './metrics-lines';
+export { quietSdkAdvice } from './sdk-advice';
 export { exitNow, type Shell, systemShell } from './shell';
 export { onSignals, type SignalOptions, type Signals } from './signals';

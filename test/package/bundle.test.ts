@@ -29,6 +29,9 @@ const WORKER = {
   HEALTH_HOST: '127.0.0.1',
   HEALTH_PORT: '0',
 };
+/** To a stream that is not there, without credentials. */
+const PUBLISH = ['publish', '-', '--stream', 'usage', '--json', '--endpoint-url', REFUSED];
+const PUBLISHER = { ...CREDENTIALS, AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' };
 
 let built: Built[];
 let layout: Layout;
@@ -67,13 +70,16 @@ function entry() {
 async function runUntil(node: string, env: Record<string, string>, printed: string) {
   const { rest, user } = entry();
   const child = spawn(node, [...rest, 'consume'], { cwd: layout.workdir, env, ...user });
-  let out = '';
+  let [out, err] = ['', ''];
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk;
+  });
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk;
     if (out.includes(printed)) child.kill('SIGTERM');
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, out };
+  return { code, out, err };
 }
 
 describe('the bundles', () => {
@@ -135,7 +141,8 @@ function behaves(nodeBinary: () => string): void {
   });
 
   test('a worker that cannot reach its ledger says so in JSON lines, tries on, and stops when it is told to', async () => {
-    const { code, out } = await runUntil(nodeBinary(), WORKER, 'repeating it');
+    const { code, out, err } = await runUntil(nodeBinary(), WORKER, 'repeating it');
+    expect(err).toBe('');
     const lines = out
       .trimEnd()
       .split('\n')
@@ -157,15 +164,16 @@ function behaves(nodeBinary: () => string): void {
     expect(err).not.toContain('hunter2');
   });
 
+  test('the AWS SDK’s advice about Node.js is heard only by those who ask for it', () => {
+    const env = { ...PUBLISHER, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'false' };
+    const advised = run(nodeBinary(), PUBLISH, env, 'x\n').err.includes('NodeVersionSupportWarning');
+    const version = execFileSync(nodeBinary(), ['--version'], { encoding: 'utf8' });
+    expect(advised).toBe(Number(/^v(\d+)/.exec(version)?.[1]) < 22);
+  });
+
   test('publish accounts for every line of a stream that is not there', () => {
-    const args = ['publish', '-', '--stream', 'usage', '--json', '--endpoint-url', REFUSED];
-    const { code, out } = run(
-      nodeBinary(),
-      args,
-      { ...CREDENTIALS, AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' },
-      '{"customer_id":"c1"}\nx\n',
-    );
-    expect(code).toBe(1);
+    const { code, out, err } = run(nodeBinary(), PUBLISH, PUBLISHER, '{"customer_id":"c1"}\nx\n');
+    expect([code, err]).toEqual([1, '']);
     expect(JSON.parse(out)).toMatchObject({ read: 2, sent: 0, undelivered: 2 });
   });
 }
