@@ -79,7 +79,9 @@ export async function run({ flags, screen, signal, onReport }: RunOptions): Prom
   let logsWanted = true;
   try {
     const events = flags.file === undefined ? makeEvents(flags) : await readEventFile(flags.file);
-    const [template, bundle] = await Promise.all([loadTemplate(flags, folder, screen), buildBundle(screen)]);
+    // The stack points at the image's folder, so that comes first: a fresh checkout has none.
+    const bundle = await buildBundle(screen);
+    const template = loadTemplate(flags, folder, screen);
     const plan = readPlan(template);
     parts = await startParts(plan, screen);
     const environment = {
@@ -115,7 +117,7 @@ function stageOf(flags: Flags, screen: Screen, events: EventPlan, parts: Parts, 
   return { flags, screen, events, parts, fleet, context, published, refused: [] };
 }
 
-async function loadTemplate(flags: Flags, folder: string, screen: Screen): Promise<Template> {
+function loadTemplate(flags: Flags, folder: string, screen: Screen): Template {
   if (flags.template !== undefined) {
     screen.step(`template: ${flags.template}`);
     return JSON.parse(readFileSync(resolvePath(flags.template), 'utf8')) as Template;
