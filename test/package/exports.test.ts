@@ -11,7 +11,7 @@ import { install, type Packed, pack, ROOT, run, withPackages } from './packed';
 const INTENDED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/constructs\/(aws|shared)\/[a-z-]+\.(js|d\.ts)$/,
-  /^dist\/runtime\/(main|pipeline)\.(js|d\.ts)$/,
+  /^dist\/runtime\/(index|main|pipeline)\.(js|d\.ts)$/,
   /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/sources\/kinesis\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/image\/(cli|kinesis)\/chargeonce\.js(\.map)?$/,
@@ -84,6 +84,21 @@ describe('without any peer', () => {
     expect(exportsOf(bare, 'chargeonce')).toContain('ENVIRONMENT');
   });
 
+  it('gives the runtime’s parts, which load no SDK of a cloud', () => {
+    const names = exportsOf(bare, 'chargeonce/runtime');
+    expect(names).toEqual(
+      expect.arrayContaining(['Processor', 'createDecoder', 'createStripe', 'migrate', 'openLedger']),
+    );
+    const script = `
+      const { createDecoder } = require('chargeonce/runtime');
+      const event = { customer_id: 'a', billing_period: '2026-10', amount_cents: 5, stripe_customer_id: 'cus_a' };
+      const decoded = createDecoder({ defaultCurrency: 'usd' })(Buffer.from(JSON.stringify(event)));
+      process.stdout.write(JSON.stringify(decoded));
+    `;
+    expect(run(bare, process.execPath, ['-e', script])).toContain('2026-10');
+    expect(() => exportsOf(bare, 'chargeonce/runtime/kinesis')).toThrow('@aws-sdk');
+  });
+
   it('gives the emulator', () => {
     expect(exportsOf(bare, 'chargeonce/testing')).toContain('startStripeEmulator');
   });
@@ -147,11 +162,13 @@ describe('with the AWS peers', () => {
     const source = `
       import { ENVIRONMENT } from 'chargeonce';
       import { BillingStream, SpendCap } from 'chargeonce/aws';
+      import { openLedger, type Source } from 'chargeonce/runtime';
       import { createKinesisSource } from 'chargeonce/runtime/kinesis';
       import { startStripeEmulator } from 'chargeonce/testing';
       export const name: 'SOURCE' = ENVIRONMENT.SOURCE;
       export const cap: SpendCap = SpendCap.perPeriod({ usd: 1 });
-      export const all = [BillingStream, createKinesisSource, startStripeEmulator];
+      export const source = (): Source => createKinesisSource({} as Parameters<typeof createKinesisSource>[0]);
+      export const all = [BillingStream, openLedger, createKinesisSource, startStripeEmulator];
       // @ts-expect-error a cap is a number of minor units
       SpendCap.perPeriod({ usd: '1' });
     `;

@@ -7,6 +7,7 @@ const ENTRY_POINTS = [
   'bench/charges.ts',
   'constructs/aws/index.ts',
   'runtime/image/build.ts',
+  'runtime/index.ts',
   'runtime/ledger/generate.ts',
   'runtime/main.ts',
   'stacks/aws/app.ts',
