@@ -55,6 +55,13 @@ describe('the README', () => {
     expect(named).toEqual(verbs().map((verb) => verb.name));
   });
 
+  it('lists every subpath that can be imported, and no other', () => {
+    const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+    expect(tableNames(readme, 'What can be imported')).toEqual(
+      subpaths.map((path) => path.replace('.', manifest.name)),
+    );
+  });
+
   it('lists every flag and fault of npm start, and no other', () => {
     const flags = (text: string) => [...new Set(text.match(/--[a-z]+/g))].filter((flag) => flag !== '--help').sort();
     const table = readme.slice(readme.indexOf('| flag of'), readme.indexOf('## How it works'));
