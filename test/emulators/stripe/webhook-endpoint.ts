@@ -160,7 +160,7 @@ export class Endpoint implements WebhookEndpoint {
     }
   }
 
-  /** First tries go out one after another, in order; a further try waits for nobody, so it may be overtaken. */
+  /** One at a time, in order. A further try takes its turn after its pause, so that other events overtake it. */
   async #deliver(parcel: Parcel): Promise<void> {
     for (let attempt = 1; attempt <= this.#attempts; attempt += 1) {
       if (attempt > 1) await this.clock.sleep(this.options.retryDelayMs ?? 10);
