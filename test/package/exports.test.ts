@@ -113,6 +113,19 @@ describe('without any peer', () => {
     expect(run(bare, join(bare, 'node_modules/.bin/chargeonce'), ['--version']).trim()).toBe(manifest.version);
   });
 
+  it('has types that hold to the last library', () => {
+    const source = `
+      import { ENVIRONMENT } from 'chargeonce';
+      import { createLog, createStripe, migrate, openLedger, Processor, Reconciler } from 'chargeonce/runtime';
+      import { startStripeEmulator } from 'chargeonce/testing';
+      export const all = [createLog, createStripe, migrate, openLedger, Processor, Reconciler, startStripeEmulator];
+      export const name: 'SOURCE' = ENVIRONMENT.SOURCE;
+    `;
+    writeFileSync(join(bare, 'use.ts'), source);
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', '--module', 'nodenext'];
+    run(bare, process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, 'use.ts']);
+  });
+
   it('gives nothing that is not exported', () => {
     expect(() => exportsOf(bare, 'chargeonce/dist/runtime/main.js')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
     expect(() => exportsOf(bare, 'chargeonce/azure')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
@@ -122,7 +135,7 @@ describe('without any peer', () => {
 describe('with the AWS peers', () => {
   let project: string;
   beforeAll(() => {
-    project = withPackages(packed, bare, 'aws', [...PEERS, '@types/node', 'undici-types']);
+    project = withPackages(packed, bare, 'aws', PEERS);
   });
 
   it('gives the constructs', () => {
