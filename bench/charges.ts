@@ -8,12 +8,13 @@ import { migrate, openLedger } from '../runtime/ledger';
 import { BusyCustomers } from '../runtime/processor/customer-queue';
 import { decide } from '../runtime/processor/decide';
 import { idempotencyKey } from '../runtime/processor/keys';
-import type { Delivery, Log, Metrics, Partition } from '../runtime/processor/ports';
+import type { Delivery, Metrics, Partition } from '../runtime/processor/ports';
 import { Processor } from '../runtime/processor/processor';
 import { StripeHalt } from '../runtime/processor/stripe-halt';
 import { createStripe } from '../runtime/stripe';
 import { type PostgresServer, startPostgres } from '../test/emulators/postgres';
 import { startStripeEmulator } from '../test/emulators/stripe';
+import { silentLog } from '../test/support/quiet';
 
 interface Load {
   readonly charges: number;
@@ -28,7 +29,6 @@ const LOADS: readonly Load[] = [
   { charges: 3_000, atOnce: 64, stripeMs: 50 },
   { charges: 3_000, atOnce: 64, stripeMs: 100 },
 ];
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 async function measure(postgres: PostgresServer, load: Load, name: string): Promise<string> {
   await postgres.createDatabase(name);
@@ -42,7 +42,7 @@ async function measure(postgres: PostgresServer, load: Load, name: string): Prom
     },
     gauge: () => {},
   };
-  const world = { host: systemHost, log: silent, metrics };
+  const world = { host: systemHost, log: silentLog, metrics };
   const ledger = openLedger({
     connection,
     worker: 'bench',

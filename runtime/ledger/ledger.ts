@@ -164,12 +164,6 @@ class PostgresLedger implements Ledger {
     await this.writes.write(row, { op: 'release' });
   }
 
-  /** The claim settles an amount of zero on the spot. */
-  async settleZero(request: ClaimRequest): Promise<ClaimAnswer> {
-    const [answer] = await this.claims.submit([request]);
-    return answer!;
-  }
-
   async deadLetter(letters: readonly DeadLetter[]): Promise<void> {
     for (const batch of deadLetterBatches(letters)) {
       await this.statements.run('deadLetter', deadLetterColumns(batch));

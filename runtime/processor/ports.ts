@@ -127,6 +127,7 @@ export interface Settlement {
 /** What the ledger can do. Every method takes one row; calls that arrive together share a statement. */
 export interface LedgerPort {
   look(events: readonly BillingEvent[]): Promise<LookAnswer[]>;
+  /** An amount of zero is settled on the spot, as `zero_amount`: it never is `mine`. */
   claim(requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]>;
   /** Rows to be moved on without a delivery: expired pending, due processing / action_required, unread declines. */
   claimDue(limit: number): Promise<ChargeRow[]>;
@@ -144,8 +145,6 @@ export interface LedgerPort {
   nextAttempt(row: ChargeRow, newIdempotencyKey?: string): Promise<ChargeRow | undefined>;
   /** Gives the claim back at once, so that another worker need not wait for it to expire. */
   release(row: ChargeRow): Promise<void>;
-  /** An event of amount zero: settled without a call. False: a conflicting row stands there (recorded). */
-  settleZero(request: ClaimRequest): Promise<ClaimAnswer>;
   deadLetter(letters: readonly DeadLetter[]): Promise<void>;
 }
 

@@ -153,12 +153,12 @@ export class Processor implements PartitionConsumer {
   }
 
   async #claim(heads: readonly Work[]): Promise<void> {
-    const { host, log, crash } = this.tools;
+    const { ledger, host, log, crash } = this.tools;
     const claimedAt = host.monotonic();
     for (const work of heads) work.firstClaimedAt ??= claimedAt;
     let answers: ClaimAnswer[];
     try {
-      answers = await this.#ask(heads.map((work) => this.#request(work)));
+      answers = await ledger.claim(heads.map((work) => this.#request(work)));
       this.#atOnce = Math.min(this.#window, this.#atOnce * 2);
     } catch (error) {
       log.error({ err: error }, 'The ledger did not answer a claim; it is tried again');
@@ -171,18 +171,6 @@ export class Processor implements PartitionConsumer {
     heads.forEach((work, index) => {
       this.#answered(work, answers[index] as ClaimAnswer, claimedAt);
     });
-  }
-
-  /** One answer for each request, in their order. */
-  async #ask(requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
-    const { ledger } = this.tools;
-    const paid = requests.filter((request) => request.event.amountCents > 0);
-    const free = requests.filter((request) => request.event.amountCents === 0);
-    const [claims, zeros] = await Promise.all([
-      paid.length === 0 ? [] : ledger.claim(paid),
-      Promise.all(free.map((request) => ledger.settleZero(request))),
-    ]);
-    return requests.map((request) => (request.event.amountCents > 0 ? claims : zeros).shift() as ClaimAnswer);
   }
 
   #request(work: Work): ClaimRequest {

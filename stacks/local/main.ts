@@ -1,13 +1,12 @@
 /** `npm start`: the whole journey on this machine, with a verdict. Exit 0 pass, 1 fail, 2 could not run. */
-import { exitNow } from '../../runtime/host';
+import { exitNow, quietSdkAdvice } from '../../runtime/host';
 import { HELP, readFlags } from './flags';
 import { type Report, reportTable } from './report';
 import { run } from './run';
 import { Screen } from './screen';
 
 async function main(): Promise<number> {
-  // Node 20 is supported here; the SDK's advice about its releases of 2027 would hide the first lines.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  quietSdkAdvice();
   // The oldest supported aws-cdk-lib warns of its own deprecated code at every table.
   process.env.JSII_DEPRECATED ??= 'quiet';
   const read = readFlags(process.argv.slice(2));

@@ -8,6 +8,16 @@ export type Decode = (
   body: Uint8Array,
 ) => { readonly ok: true; readonly event: DecodedEvent } | { readonly ok: false; readonly reason: string };
 
+/** The same decoder, which reads each body once: a run is judged several times a second. */
+export function remembering(decode: Decode): Decode {
+  const known = new WeakMap<Uint8Array, ReturnType<Decode>>();
+  return (body) => {
+    const result = known.get(body) ?? decode(body);
+    known.set(body, result);
+    return result;
+  };
+}
+
 export interface DecodedEvent {
   readonly customerId: string;
   readonly billingPeriod: string;

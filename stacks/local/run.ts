@@ -14,7 +14,7 @@ import { loseAnAnswer, slowDownACharge } from './faults/stripe-faults';
 import type { Flags } from './flags';
 import { Fleet, until } from './fleet';
 import { runMigrations } from './migrate';
-import { type Judgement, judge, readLedger } from './oracle';
+import { type Decode, type Judgement, judge, readLedger, remembering } from './oracle';
 import { type Parts, startParts } from './parts';
 import { publish } from './publish';
 import type { Report } from './report';
@@ -47,6 +47,7 @@ interface Stage {
   readonly parts: Parts;
   readonly fleet: Fleet;
   readonly context: FaultContext;
+  readonly decode: Decode;
   /** Lines that the stream accepted. */
   readonly published: Uint8Array[];
   /** Lines that it did not, in words. */
@@ -109,12 +110,13 @@ export async function run({ flags, screen, signal, onReport }: RunOptions): Prom
 
 function stageOf(flags: Flags, screen: Screen, events: EventPlan, parts: Parts, fleet: Fleet): Stage {
   const published: Uint8Array[] = [];
+  const decode = remembering(createDecoder({ defaultCurrency: 'usd' }));
   const nothingLeft = async () => {
-    const { counts } = await judgeNow(parts, published);
+    const { counts } = await look({ parts, published, decode });
     return published.length > 0 && counts.pending === 0 && counts.lost === 0;
   };
   const context: FaultContext = { parts, fleet, screen, log: new FaultLog(flags.faults), nothingLeft };
-  return { flags, screen, events, parts, fleet, context, published, refused: [] };
+  return { flags, screen, events, parts, fleet, context, decode, published, refused: [] };
 }
 
 function loadTemplate(flags: Flags, folder: string, screen: Screen): Template {
@@ -234,16 +236,12 @@ async function settleDown(stage: Stage): Promise<void> {
   if (!finished) stage.screen.step('gave up waiting');
 }
 
-async function look({ parts, published }: Stage): Promise<Judgement> {
-  return judgeNow(parts, published);
-}
-
-async function judgeNow(parts: Parts, published: readonly Uint8Array[]): Promise<Judgement> {
+async function look({ parts, published, decode }: Pick<Stage, 'parts' | 'published' | 'decode'>): Promise<Judgement> {
   const client = await parts.ledgerClient();
   try {
     // Stripe's books first: money that moves in between is seen in the ledger, not the other way round.
     const books = [...parts.stripe.books.charges];
-    return judge(published, await readLedger(client), books, createDecoder({ defaultCurrency: 'usd' }));
+    return judge(published, await readLedger(client), books, decode);
   } finally {
     await client.end();
   }

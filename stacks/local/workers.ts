@@ -1,9 +1,9 @@
 /** The worker processes of a run: the bundle that the construct deploys, started as ECS would start it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { systemHost } from '../../runtime/host';
+import { freePort } from '../../test/emulators/free-port';
 
 export interface WorkerOptions {
   readonly bundle: string;
@@ -132,16 +132,4 @@ export class Worker {
 
 export function describeExit(exit: Exit): string {
   return exit.signal ? exit.signal : `exit code ${exit.code}`;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -18,7 +18,8 @@ import {
   startAwsLocal,
 } from '../support/aws-local';
 import { useBillingWorld } from '../support/billing-world';
-import { RecordingLog, RecordingMetrics } from '../support/recording-consumer';
+import { KeptLog } from '../support/quiet';
+import { RecordingMetrics } from '../support/recording-consumer';
 import { until } from '../support/until';
 
 const LEASE_MS = 3_000;
@@ -47,7 +48,7 @@ function standStill(ms: number): void {
 
 function runSource(stream: string, consumer: PartitionConsumer) {
   const stop = new AbortController();
-  const log = new RecordingLog();
+  const log = new KeptLog();
   const metrics = new RecordingMetrics();
   const running = createKinesisSource({
     streamName: stream,

@@ -6,6 +6,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CrashPoint } from '../../runtime/contract';
 import type { ChargeRow } from '../../runtime/processor/ports';
+import { seededRandom } from '../../stacks/local/random';
 import type { FaultKind, FaultPoint } from '../emulators/stripe';
 import { audit } from '../support/audit';
 import {
@@ -43,17 +44,6 @@ const CRASHES: readonly CrashPoint[] = ['after-create', 'after-save', 'after-gat
 
 type Random = () => number;
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-
-/** mulberry32. */
-function randomOf(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function armFaults(random: Random): void {
   for (let n = 0; n < 40; n++) {
@@ -99,7 +89,7 @@ async function outside(random: Random): Promise<void> {
 }
 
 async function run(seed: number, options: WorkerOptions = {}, forgets = 0.5): Promise<void> {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const events = Array.from({ length: CUSTOMERS }, (_, n) => world.customer(`s${seed}-${n}`, pick(random, METHODS)));
   for (let round = 0; round < ROUNDS; round++) {
     armFaults(random);

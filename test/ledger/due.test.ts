@@ -91,7 +91,7 @@ test('a decline with an intent is read once more after a while, then it is close
 
 test('ended rows are never due', async () => {
   await ledger.settle(await claimWithIntent(ledger, 'charged'), { status: 'charged' });
-  await ledger.settleZero(request('zero', { amountCents: 0 }));
+  await ledger.claim([request('zero', { amountCents: 0 })]);
   await database.query("UPDATE billing_records SET updated_at = now() - interval '1 year'");
   expect(await due()).toEqual([]);
 });

@@ -84,10 +84,9 @@ describe('the answer of a committed statement is lost', () => {
     await losing('dead_letters', () => ledger.deadLetter([letter]));
     expect(await database.query('SELECT FROM dead_letters')).toHaveLength(1);
     proxy.loseAnswerTo('claim_batch');
-    expect(await ledger.settleZero(request('z', { amountCents: 0 }))).toEqual({
-      outcome: 'settled',
-      status: 'zero_amount',
-    });
+    expect(await ledger.claim([request('z', { amountCents: 0 })])).toEqual([
+      { outcome: 'settled', status: 'zero_amount' },
+    ]);
   });
 
   test('a backend that is terminated in mid-statement: the statement is repeated', async () => {

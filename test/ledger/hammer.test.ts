@@ -4,8 +4,9 @@ import { systemHost as host } from '../../runtime/host/host';
 import type { Ledger } from '../../runtime/ledger';
 import type { ChargeRow, Log } from '../../runtime/processor/ports';
 import { type LedgerDatabase, ledgerDatabase } from '../support/ledger-database';
+import { silentLog } from '../support/quiet';
 import { mutate } from './mutate';
-import { openTestLedger, request, silentLog } from './support';
+import { openTestLedger, request } from './support';
 
 const CLIENTS = 4;
 const IDENTITIES = 240;

@@ -32,8 +32,8 @@ test('a fresh event is claimed, saved, gated, charged, and stays charged', async
 
 test('an amount of zero is settled on the spot', async () => {
   const zero = request('nothing', { amountCents: 0 });
-  expect(await ledger.settleZero(zero)).toEqual({ outcome: 'settled', status: 'zero_amount' });
-  expect(await ledger.settleZero(zero)).toEqual({ outcome: 'settled', status: 'zero_amount' });
+  expect(await ledger.claim([zero])).toEqual([{ outcome: 'settled', status: 'zero_amount' }]);
+  expect(await ledger.claim([zero])).toEqual([{ outcome: 'settled', status: 'zero_amount' }]);
   expect(await ledger.claim([request('nothing')])).toEqual([{ outcome: 'conflict' }]);
 });
 

@@ -1,14 +1,8 @@
 /** What the ledger's tests share. */
 import { systemHost } from '../../runtime/host/host';
 import { type Ledger, type LedgerOptions, openLedger } from '../../runtime/ledger';
-import type { BillingEvent, ChargeRow, ClaimRequest, Log, Metrics } from '../../runtime/processor/ports';
-
-export const silentLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+import type { BillingEvent, ChargeRow, ClaimRequest, Metrics } from '../../runtime/processor/ports';
+import { silentLog } from '../support/quiet';
 
 /** Counts statements by name. */
 export function countingMetrics(): Metrics & { readonly statements: Map<string, number>; total(): number } {

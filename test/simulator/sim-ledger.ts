@@ -48,10 +48,6 @@ export class SimLedger implements LedgerPort {
     return this.#claims.submit(requests);
   }
 
-  async settleZero(request: ClaimRequest) {
-    return (await this.claim([request]))[0]!;
-  }
-
   claimDue(limit: number) {
     const token = this.life.uuid();
     return this.#run(() => this.model.claimDue(token, limit));

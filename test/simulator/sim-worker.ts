@@ -7,13 +7,13 @@ import { idempotencyKey } from '../../runtime/processor/keys';
 import { Processor } from '../../runtime/processor/processor';
 import { Reconciler } from '../../runtime/processor/reconciler';
 import { StripeHalt } from '../../runtime/processor/stripe-halt';
+import { silentLog } from '../support/quiet';
 import { Life } from './life';
 import { SimLedger } from './sim-ledger';
 import { SimPartition, type SimShard } from './sim-stream';
 import { SimStripe } from './sim-stripe';
 import type { Simulation } from './simulation';
 
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const uncounted = { count: () => undefined, gauge: () => undefined };
 const NAMESPACE = 'billing';
 
@@ -51,7 +51,7 @@ export class SimWorker {
       decide: twin.decide ?? decide,
       keyOfAttempt,
       host: life,
-      log: silent,
+      log: silentLog,
       metrics: uncounted,
       crash: () => {
         if (chaos.chance(faults.rate('crashPoint'))) world.crash(this);
@@ -59,7 +59,7 @@ export class SimWorker {
     };
     const { believedTtlMs: claimTtlMs, reconcileIntervalMs: intervalMs } = settings;
     const busy = new (twin.neverBusy ? NeverBusy : BusyCustomers)();
-    const halt = new StripeHalt(life, silent, uncounted);
+    const halt = new StripeHalt(life, silentLog, uncounted);
     const drain = this.#drain.signal;
     this.#processor = new Processor(
       {

@@ -2,11 +2,12 @@
 import { systemHost } from '../../runtime/host/host';
 import type { AwsClients, KinesisSourceOptions } from '../../runtime/sources/kinesis';
 import { createKinesisSource } from '../../runtime/sources/kinesis';
-import { RecordingConsumer, RecordingLog, RecordingMetrics } from './recording-consumer';
+import { KeptLog } from './quiet';
+import { RecordingConsumer, RecordingMetrics } from './recording-consumer';
 
 export interface TestWorker {
   readonly consumer: RecordingConsumer;
-  readonly log: RecordingLog;
+  readonly log: KeptLog;
   readonly metrics: RecordingMetrics;
   notReady(): string | undefined;
   /** How often it has looked at the lease table. */
@@ -23,7 +24,7 @@ export type TestWorkerOptions = Pick<KinesisSourceOptions, 'leaseTableName' | 'w
 /** Short leases and fast polling, so that tests are fast; anything can be overridden. */
 export function startWorker(options: TestWorkerOptions): TestWorker {
   const { clients, consumer = new RecordingConsumer(), ...rest } = options;
-  const log = new RecordingLog();
+  const log = new KeptLog();
   const metrics = new RecordingMetrics();
   const source = createKinesisSource({
     leaseDurationMs: 1_500,

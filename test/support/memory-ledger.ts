@@ -73,13 +73,6 @@ export class MemoryLedger implements LedgerPort {
     return requests.map((request) => this.#claimOne(request));
   }
 
-  async settleZero(request: ClaimRequest): Promise<ClaimAnswer> {
-    this.#mayFail();
-    const name = nameOf(request.event);
-    if (!this.rows.has(name)) this.rows.set(name, { row: this.#fresh(request, 'zero_amount'), claimedUntil: 0 });
-    return { outcome: 'settled', status: 'zero_amount' };
-  }
-
   async claimDue(limit: number): Promise<ChargeRow[]> {
     this.#mayFail();
     const due = [...this.rows.values()].filter(
@@ -142,6 +135,10 @@ export class MemoryLedger implements LedgerPort {
     const name = nameOf(request.event);
     const stored = this.rows.get(name);
     if (!stored) {
+      if (request.event.amountCents === 0) {
+        this.rows.set(name, { row: this.#fresh(request, 'zero_amount'), claimedUntil: 0 });
+        return { outcome: 'settled', status: 'zero_amount' };
+      }
       const row = this.#fresh(request);
       this.rows.set(name, { row, claimedUntil: this.host.monotonic() + this.ttlMs });
       return { outcome: 'mine', row };

@@ -7,6 +7,14 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** Keeps nothing. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
 export class KeptLog implements Log {
   readonly lines: LogLine[] = [];
 
@@ -24,6 +32,10 @@ export class KeptLog implements Log {
 
   error(fields: object, message: string): void {
     this.lines.push({ level: 'error', fields, message });
+  }
+
+  matching(text: string): LogLine[] {
+    return this.lines.filter((line) => line.message.includes(text));
   }
 
   has(pattern: RegExp): boolean {

@@ -1,5 +1,5 @@
 /** A consumer that finishes everything at once and remembers what it was given. */
-import type { Delivery, Log, Metrics, Partition, PartitionConsumer } from '../../runtime/processor/ports';
+import type { Delivery, Metrics, Partition, PartitionConsumer } from '../../runtime/processor/ports';
 
 export interface Recorded {
   readonly partition: Partition;
@@ -37,25 +37,6 @@ export class RecordingConsumer implements PartitionConsumer {
 
   shardsRead(): Set<string> {
     return new Set(this.records.map((record) => record.partition.id));
-  }
-}
-
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly fields: object;
-  readonly message: string;
-}
-
-/** A log that keeps its lines. */
-export class RecordingLog implements Log {
-  readonly lines: LogLine[] = [];
-  debug = (fields: object, message: string) => void this.lines.push({ level: 'debug', fields, message });
-  info = (fields: object, message: string) => void this.lines.push({ level: 'info', fields, message });
-  warn = (fields: object, message: string) => void this.lines.push({ level: 'warn', fields, message });
-  error = (fields: object, message: string) => void this.lines.push({ level: 'error', fields, message });
-
-  matching(text: string): LogLine[] {
-    return this.lines.filter((line) => line.message.includes(text));
   }
 }
 

@@ -4,7 +4,8 @@ import type { Lease } from '../../../runtime/sources/kinesis/lease-item';
 import type { WriteOutcome } from '../../../runtime/sources/kinesis/lease-store';
 import { type Checkpoint, TRIM_HORIZON } from '../../../runtime/sources/kinesis/positions';
 import { FakeHost } from '../../support/fake-host';
-import { RecordingLog, RecordingMetrics } from '../../support/recording-consumer';
+import { KeptLog } from '../../support/quiet';
+import { RecordingMetrics } from '../../support/recording-consumer';
 
 const L = 9_000;
 const FRESH: Lease = {
@@ -43,7 +44,7 @@ function hold(takenAt = host.monotonic()): HeldLease {
     remove: async () => true,
   };
   const onEnd = (_held: HeldLease, reason: LeaseEnd) => void ends.push(reason);
-  const log = new RecordingLog();
+  const log = new KeptLog();
   const held = new HeldLease({ store, host, log, metrics, streamName: 's', leaseDurationMs: L, onEnd }, FRESH, takenAt);
   void held.keep();
   return held;

@@ -90,7 +90,6 @@ function scriptedLedger(say: (line: string) => void, changes: Partial<LedgerPort
     look: notHere,
     claim: notHere,
     claimDue: notHere,
-    settleZero: notHere,
     deadLetter: notHere,
     freezePaymentMethod: async () => true,
     saveIntent: async () => true,
