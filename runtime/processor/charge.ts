@@ -53,6 +53,14 @@ const BACKOFF_LONGEST_MS = 8_000;
 /** A wait that is asked for and longer than this would use up the claim. */
 const RETRY_AFTER_LONGEST_MS = 30_000;
 
+/** Part of the claim's time within which steps may be begun; the rest lets the last one finish. */
+const CLAIM_USE = 0.75;
+
+/** `claimedAt`: monotonic milliseconds from before the claim was sent. */
+export function claimDeadline(claimedAt: number, claimTtlMs: number): number {
+  return claimedAt + claimTtlMs * CLAIM_USE;
+}
+
 type Ask = Exclude<Next, { do: 'done' | 'leave_unknown' | 'halt' }>;
 
 /** Where a freshly claimed row begins (R5: from the row, never from memory). */

@@ -7,7 +7,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { CheckpointOptions } from '../checkpoint/policy';
-import { type ChargeOutcome, type ChargeTools, charge } from './charge';
+import { type ChargeOutcome, type ChargeTools, charge, claimDeadline } from './charge';
 import type { BusyCustomers } from './customer-queue';
 import { CustomerQueue } from './customer-queue';
 import { type Decoded, takeIn } from './intake';
@@ -37,8 +37,6 @@ export interface ProcessorOptions {
 const MAX_OPEN_DELIVERIES = 5_000;
 const POLL_FIRST_MS = 100;
 const POLL_LONGEST_MS = 5_000;
-/** Part of the claim's time within which steps may be begun; the rest lets the last one finish. */
-const CLAIM_USE = 0.75;
 
 export class Processor implements PartitionConsumer {
   readonly #states = new WeakMap<Partition, PartitionState>();
@@ -228,7 +226,7 @@ export class Processor implements PartitionConsumer {
     let outcome: ChargeOutcome;
     try {
       const mayGoOn = () => !state.lost && state.partition.holdsFor(this.options.ownershipMarginMs);
-      const deadline = claimedAt + this.options.claimTtlMs * CLAIM_USE;
+      const deadline = claimDeadline(claimedAt, this.options.claimTtlMs);
       outcome = await charge(row, { mayGoOn, deadline }, this.tools);
     } catch (error) {
       this.tools.log.error({ err: error }, 'A charge was interrupted; its row says how far it came');

@@ -4,7 +4,7 @@
  * every worker, claims like anybody else and walks the same table, so one stuck charge neither holds a
  * partition nor depends on the stream to be finished.
  */
-import { type ChargeTools, charge } from './charge';
+import { type ChargeTools, charge, claimDeadline } from './charge';
 import type { BusyCustomers } from './customer-queue';
 import type { ChargeRow } from './ports';
 import type { StripeHalt } from './stripe-halt';
@@ -76,7 +76,7 @@ export class Reconciler {
       return false;
     }
     try {
-      const deadline = claimedAt + this.options.claimTtlMs * 0.75;
+      const deadline = claimDeadline(claimedAt, this.options.claimTtlMs);
       const mayGoOn = () => !this.options.drain.aborted;
       const outcome = await charge(row, { mayGoOn, deadline }, this.tools);
       if (outcome.kind === 'halted') this.halt.halt(outcome.message);
