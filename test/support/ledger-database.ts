@@ -12,10 +12,11 @@ export interface LedgerDatabase {
   drop(): Promise<void>;
 }
 
-export async function ledgerDatabase(): Promise<LedgerDatabase> {
+/** With `empty`, the database has no schema: whoever uses it migrates it. */
+export async function ledgerDatabase(options: { readonly empty?: boolean } = {}): Promise<LedgerDatabase> {
   const serverUrl = inject('postgresUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await createDatabase(serverUrl, name, inject('postgresTemplate'));
+  await createDatabase(serverUrl, name, options.empty ? undefined : inject('postgresTemplate'));
   const url = databaseUrl(serverUrl, name);
   let client: Promise<Client> | undefined;
   return {

@@ -10,7 +10,8 @@ import { type AwsLocal, createLeaseTable, createStream } from './aws-local';
 import { type LedgerDatabase, ledgerDatabase } from './ledger-database';
 import { until } from './until';
 
-const BUNDLE = join(__dirname, '../../dist/runtime/image/kinesis/chargeonce.js');
+/** The bundle of this state. */
+export const BUNDLE = join(__dirname, '../../dist/runtime/image/kinesis/chargeonce.js');
 /** The shortest that the configuration allows with this Stripe deadline. */
 export const CLAIM_TTL_MS = 15_000;
 export const LEASE_DURATION_MS = 4_000;
@@ -25,7 +26,8 @@ export interface WorkerWorld {
   readonly name: string;
   readonly stripe: StripeEmulator;
   readonly database: LedgerDatabase;
-  startWorker(extra?: Readonly<Record<string, string>>): Promise<Worker>;
+  /** Absent: the bundle of this state. */
+  startWorker(extra?: Readonly<Record<string, string>>, bundle?: string): Promise<Worker>;
   publish(events: readonly WorldEvent[]): Promise<void>;
   /** Rows by status. */
   statuses(): Promise<Record<string, number>>;
@@ -39,6 +41,8 @@ export interface WorldOptions {
   /** In place of the world's own DynamoDB: a proxy in front of it, say. */
   readonly dynamodbEndpoint?: string;
   readonly kinesisEndpoint?: string;
+  /** Absent: one of its own that is migrated to this state's schema. */
+  readonly database?: LedgerDatabase;
 }
 
 let worlds = 0;
@@ -47,7 +51,7 @@ export async function workerWorld(aws: AwsLocal, options: WorldOptions = {}): Pr
   if (!existsSync(BUNDLE)) throw new Error('The bundle is not built: run `npm run build:bundle` first.');
   const name = `world-${process.pid}-${++worlds}`;
   const [database, stripe] = await Promise.all([
-    ledgerDatabase(),
+    options.database ?? ledgerDatabase(),
     startStripeEmulator({ autoCustomers: true }),
     createStream(aws.kinesis, name, options.shards ?? 1),
     createLeaseTable(aws.dynamodb, name),
@@ -87,10 +91,10 @@ export async function workerWorld(aws: AwsLocal, options: WorldOptions = {}): Pr
     name,
     stripe,
     database,
-    async startWorker(extra = {}) {
+    async startWorker(extra = {}, bundle = BUNDLE) {
       const worker = await Worker.start(
         `worker-${workers.length + 1}`,
-        { bundle: BUNDLE, command: ['consume'], environment, logFolder },
+        { bundle, command: ['consume'], environment, logFolder },
         extra,
       );
       workers.push(worker);

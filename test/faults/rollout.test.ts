@@ -1,0 +1,160 @@
+/**
+ * A deploy runs two releases side by side, and one that fails goes back: so every earlier release must work on this
+ * state's schema, beside this state's workers and alone. Real processes, one stream, one charge for each event.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCHEMA_VERSION } from '../../runtime/ledger';
+import type { Worker } from '../../stacks/local/workers';
+import { type AwsLocal, startAwsLocal } from '../support/aws-local';
+import { ledgerDatabase } from '../support/ledger-database';
+import { until } from '../support/until';
+import { BUNDLE, type WorkerWorld, workerWorld } from '../support/worker-world';
+import { compress } from './previous-bundles/write';
+
+const FIXTURES = join(__dirname, 'previous-bundles');
+const EARLIER = readdirSync(FIXTURES).filter((name) => name.endsWith('.js.gz'));
+const ROUND = 8;
+
+const unpacked = mkdtempSync(join(tmpdir(), 'chargeonce-rollout-'));
+let aws: AwsLocal;
+beforeAll(async () => {
+  aws = await startAwsLocal();
+});
+afterAll(async () => {
+  await aws?.stop();
+  rmSync(unpacked, { recursive: true, force: true });
+});
+
+function unpack(fixture: string): string {
+  const file = join(unpacked, fixture.replace(/\.gz$/, ''));
+  writeFileSync(file, gunzipSync(readFileSync(join(FIXTURES, fixture))));
+  return file;
+}
+
+function migrate(bundle: string, databaseUrl: string): { readonly version: number } {
+  const env = { DATABASE_URL: databaseUrl, PGSSLMODE: 'disable' };
+  const said = execFileSync(process.execPath, [bundle, 'migrate', '--apply', '--json'], { env, encoding: 'utf8' });
+  return JSON.parse(said) as { version: number };
+}
+
+/** Customers of one round of publishing; every event is sent twice. */
+async function publish(world: WorkerWorld, round: string): Promise<void> {
+  const events = Array.from({ length: ROUND }, (_, index) => ({ customer: `${round}-${index}` }));
+  await world.publish([...events, ...events]);
+}
+
+async function started(world: WorkerWorld, bundle: string): Promise<Worker> {
+  const worker = await world.startWorker({}, bundle);
+  await worker.ready(30_000);
+  return worker;
+}
+
+async function stopped(worker: Worker): Promise<void> {
+  expect(await worker.stop(30_000)).toEqual({ code: 0, signal: null });
+}
+
+/** PostgreSQL's codes of class 42: a statement names something that the schema does not have. */
+const MISFIT = /"message":"([^"\\]|\\.)*"[^}]*"code":"42\w{3}"/;
+
+/** Publishes a round to a worker that is alone; rejects with its own words as soon as the schema does not fit it. */
+async function chargesAlone(world: WorkerWorld, worker: Worker, round: string, total: number): Promise<void> {
+  await publish(world, round);
+  await until(`${total} rows are charged`, async () => {
+    const misfit = MISFIT.exec(worker.tail())?.[0];
+    if (misfit !== undefined) throw new Error(`The schema does not fit the release: ${misfit}`);
+    return (await world.statuses()).charged === total;
+  });
+}
+
+const holdsLease = async (worker: Worker) => ((await worker.metric('chargeonce_leases_held')) ?? 0) > 0;
+
+/** A world as the earlier release leaves it: charged rows, and rows whose outcome it did not live to write. */
+async function earlierWorld(bundle: string): Promise<WorkerWorld> {
+  const database = await ledgerDatabase({ empty: true });
+  migrate(bundle, database.url);
+  const world = await workerWorld(aws, { shards: 2, database });
+  const worker = await started(world, bundle);
+  await publish(world, 'before');
+  await world.charged(ROUND);
+  await stopped(worker);
+  const dying = await world.startWorker({ CHARGEONCE_CRASH_AT: 'after-confirm' }, bundle);
+  await dying.ready(30_000);
+  await publish(world, 'interrupted');
+  expect((await dying.exited).signal, dying.tail()).toBe('SIGKILL');
+  return world;
+}
+
+describe.each(EARLIER)('the release of %s', (fixture) => {
+  let earlier: string;
+  let world: WorkerWorld;
+  beforeAll(async () => {
+    earlier = unpack(fixture);
+    world = await earlierWorld(earlier);
+  }, 120_000);
+  afterAll(() => world?.close());
+
+  it('left rows that are charged and rows that are open', async () => {
+    const { charged, pending } = await world.statuses();
+    expect(charged).toBe(ROUND);
+    expect(pending).toBeGreaterThan(0);
+  });
+
+  it('works beside this one on this one’s schema, and alone after the deploy was rolled back', async () => {
+    expect(migrate(BUNDLE, world.database.url).version).toBe(SCHEMA_VERSION);
+    const [old, current] = [await started(world, earlier), await started(world, BUNDLE)];
+    await until('both hold a shard', async () => (await holdsLease(old)) && (await holdsLease(current)), 60_000);
+    await publish(world, 'beside');
+    await world.charged(3 * ROUND);
+    for (const worker of [old, current]) {
+      expect(await worker.metric('chargeonce_charges_total', { status: 'charged' }), worker.name).toBeGreaterThan(0);
+    }
+    await stopped(current);
+    await publish(world, 'before');
+    await chargesAlone(world, old, 'rolled-back', 4 * ROUND);
+    await stopped(old);
+
+    expect(world.stripe.books.doubleCharged()).toEqual([]);
+    expect(world.stripe.books.charges.length).toBe(4 * ROUND);
+    expect(await world.statuses()).toEqual({ charged: 4 * ROUND });
+    const caps = 'SELECT sum(reserved_cents)::int AS reserved, sum(spent_cents)::int AS spent FROM spend_caps';
+    expect(await world.database.query(caps)).toEqual([{ reserved: 0, spent: 4 * ROUND * 500 }]);
+  });
+
+  it('twin: is found out when a migration does more than expand', async () => {
+    const broken = await workerWorld(aws);
+    try {
+      await broken.database.query('ALTER TABLE billing_records RENAME COLUMN payment_intent_id TO intent_id');
+      const old = await started(broken, earlier);
+      const charging = chargesAlone(broken, old, 'rolled-back', ROUND);
+      await expect(charging).rejects.toThrow('The schema does not fit the release');
+    } finally {
+      await broken.close();
+    }
+  });
+});
+
+describe('a fixture', () => {
+  it('is there', () => {
+    expect(EARLIER.length).toBeGreaterThan(0);
+  });
+
+  it.each(EARLIER)('%s is one bundle that runs, names no path of a machine and refers to no source map', (fixture) => {
+    const file = unpack(fixture);
+    const text = readFileSync(file, 'utf8');
+    expect(execFileSync(process.execPath, [file, '--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(text.match(/["'`](?:\/(?:home|root|tmp|work|Users|opt)\/|[A-Z]:\\)[^"'`\n]*/g)).toBeNull();
+    expect(text).not.toContain('sourceMappingURL');
+  });
+
+  it('is the same bytes for the same bundle', () => {
+    const content = gunzipSync(readFileSync(join(FIXTURES, EARLIER[0]!)));
+    const bytes = compress(content);
+    expect(compress(content).equals(bytes)).toBe(true);
+    expect([...bytes.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
+  });
+});
