@@ -14,5 +14,12 @@
 export { CRASH_POINTS, type CrashPoint } from './crash-points';
 export { ENVIRONMENT, type EnvironmentName } from './environment';
 export { EVENT_VERSION } from './event';
-export { METRICS, METRICS_NAMESPACE, METRICS_SERVICE, type MetricName } from './metrics';
+export {
+  type LabelledMetricName,
+  METRICS,
+  METRICS_BY_LABEL,
+  METRICS_NAMESPACE,
+  METRICS_SERVICE,
+  type MetricName,
+} from './metrics';
 export { ROW_STATUSES, type RowStatus } from './row-status';

@@ -2,8 +2,18 @@
 export const METRICS_NAMESPACE = 'chargeonce';
 export const METRICS_SERVICE = 'chargeonce';
 
-/** Metrics the runtime emits: Prometheus name (key `prom`) and EMF name (key `emf`). Counters unless said otherwise. */
+/**
+ * Metrics the runtime emits: Prometheus name (key `prom`) and EMF name (key `emf`). A name in `_total` is a counter, any
+ * other a gauge. `unit` is CloudWatch's; absent: Count. Each one is written in every line, as 0 when nothing happened,
+ * so that a missing figure means that the worker is gone.
+ */
 export const METRICS = {
+  heartbeat: {
+    prom: 'chargeonce_up',
+    emf: 'Heartbeat',
+    help: 'Gauge: 1 while the worker runs',
+    labels: [],
+  },
   events: {
     prom: 'chargeonce_events_total',
     emf: 'Events',
@@ -96,7 +106,59 @@ export const METRICS = {
     emf: 'MillisBehindLatest',
     help: 'Gauge: how far the slowest partition is behind',
     labels: [],
+    unit: 'Milliseconds',
   },
   checkpoints: { prom: 'chargeonce_checkpoints_total', emf: 'Checkpoints', help: 'Checkpoints written', labels: [] },
+  checkpointStall: {
+    prom: 'chargeonce_checkpoint_stall_ms',
+    emf: 'CheckpointStall',
+    help: 'Gauge: how long the checkpoint of a partition has not moved although deliveries wait, the longest',
+    labels: [],
+    unit: 'Milliseconds',
+  },
+  leasesUnowned: {
+    prom: 'chargeonce_leases_unowned',
+    emf: 'LeasesUnowned',
+    help: 'Gauge: shards that have no lease, or whose lease nobody holds, as this worker sees the table',
+    labels: [],
+  },
+  leaseRenewalTime: {
+    prom: 'chargeonce_lease_renewal_ms',
+    emf: 'LeaseRenewalTime',
+    help: 'Gauge: how long a lease renewal took, its repeats included, the longest since the last metrics line',
+    labels: [],
+    unit: 'Milliseconds',
+  },
+  unresolvedRows: {
+    prom: 'chargeonce_unresolved_rows',
+    emf: 'UnresolvedRows',
+    help: 'Gauge: rows of the whole ledger whose outcome has been open for longer than PARK_AFTER_MS',
+    labels: [],
+  },
+  ledgerFailures: {
+    prom: 'chargeonce_ledger_failures_total',
+    emf: 'LedgerFailures',
+    help: 'Statements that the ledger did not answer; each is repeated',
+    labels: [],
+  },
+  eventLoopDelay: {
+    prom: 'chargeonce_event_loop_delay_ms',
+    emf: 'EventLoopDelay',
+    help: 'Gauge: how long the process stood still, the longest since the last metrics line',
+    labels: [],
+    unit: 'Milliseconds',
+  },
 } as const;
 export type MetricName = keyof typeof METRICS;
+
+/** Values of a metric's first label that are EMF metrics of their own: CloudWatch sees sums over labels only. */
+export const METRICS_BY_LABEL = {
+  chargesCharged: { of: 'charges', value: 'charged', emf: 'ChargesCharged' },
+  chargesProcessing: { of: 'charges', value: 'processing', emf: 'ChargesProcessing' },
+  chargesActionRequired: { of: 'charges', value: 'action_required', emf: 'ChargesActionRequired' },
+  chargesDeclined: { of: 'charges', value: 'card_declined', emf: 'ChargesDeclined' },
+  chargesRejected: { of: 'charges', value: 'rejected', emf: 'ChargesRejected' },
+  chargesCapBlocked: { of: 'charges', value: 'cap_blocked', emf: 'ChargesCapBlocked' },
+  renewalsThrottled: { of: 'leaseRenewals', value: 'throttled', emf: 'LeaseRenewalsThrottled' },
+} as const satisfies Readonly<Record<string, { of: MetricName; value: string; emf: string }>>;
+export type LabelledMetricName = keyof typeof METRICS_BY_LABEL;
