@@ -51,6 +51,18 @@ export function readConfig(env: Environment): Read<Config> {
   });
 }
 
+/** What verbs need that charge without a stream, such as `reconcile --apply`. */
+export function readChargingConfig(
+  env: Environment,
+): Read<Pick<Config, 'database' | 'stripe' | 'billing' | 'spendCap'>> {
+  return finish(env, (reader) => {
+    const stripe = readStripe(reader);
+    const billing = readBilling(reader, stripe.timeoutMs);
+    const spendCap = readSpendCap(reader, billing.defaultCurrency);
+    return { database: readDatabase(reader), stripe, billing, spendCap };
+  });
+}
+
 /** What verbs need that only talk to the ledger, such as `migrate`. */
 export function readDatabaseConfig(env: Environment): Read<DatabaseConfig> {
   return finish(env, readDatabase);

@@ -1,5 +1,5 @@
 export type { BillingConfig, CheckpointConfig, SpendCapConfig } from './billing';
-export { type Config, type Read, readConfig, readDatabaseConfig } from './config';
+export { type Config, type Read, readChargingConfig, readConfig, readDatabaseConfig } from './config';
 export type { DatabaseConfig } from './database';
 export { describeConfig } from './describe';
 export type { KinesisConfig } from './kinesis';

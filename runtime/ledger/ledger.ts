@@ -21,6 +21,7 @@ import {
 } from './claims';
 import { deadLetterBatches, deadLetterColumns } from './dead-letters';
 import { GroupCommit } from './group-commit';
+import { type OpenRecord, type OpenRows, openRows } from './open-rows';
 import { chargeRow, chunks, identityKey, type RecordRow } from './rows';
 import { type StatementOptions, Statements } from './statements';
 import { RowWrites, settlementOperation } from './writes';
@@ -62,6 +63,8 @@ export interface Ledger extends LedgerPort {
    */
   bindAccount(account: AccountIdentity): Promise<void>;
   counts(): Promise<LedgerCounts>;
+  /** The oldest rows that are not finished, at most `limit`, and how many there are. Changes nothing. */
+  openRows(limit: number): Promise<OpenRows>;
   /** Waits for statements in flight and closes the connections. */
   close(): Promise<void>;
 }
@@ -185,6 +188,10 @@ class PostgresLedger implements Ledger {
   async counts(): Promise<LedgerCounts> {
     const [row] = await this.statements.run<Record<keyof LedgerCounts, string>>('counts', []);
     return { pending: Number(row?.pending), expired: Number(row?.expired), waiting: Number(row?.waiting) };
+  }
+
+  async openRows(limit: number): Promise<OpenRows> {
+    return openRows(await this.statements.run<OpenRecord>('listOpen', [limit]));
   }
 
   close(): Promise<void> {

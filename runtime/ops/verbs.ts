@@ -2,6 +2,7 @@
 import { consumeVerb } from './consume';
 import { migrateVerb } from './migrate';
 import { publishVerb } from './publish';
+import { reconcileVerb } from './reconcile';
 import type { RunPipeline } from './run-pipeline';
 import type { Verb } from './verb';
 
@@ -10,5 +11,5 @@ const runPipeline: RunPipeline = async (config, context) =>
   (await import('../pipeline.js')).runPipeline(config, context);
 
 export function verbs(): readonly Verb[] {
-  return [consumeVerb(runPipeline), migrateVerb, publishVerb];
+  return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb];
 }

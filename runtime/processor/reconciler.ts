@@ -18,6 +18,13 @@ export interface ReconcilerOptions {
   readonly drain: AbortSignal;
 }
 
+/** What came of one look at the ledger. */
+export interface Round {
+  readonly taken: number;
+  /** Of the taken ones. The others are still open: their outcome is not known yet, or their customer was busy. */
+  readonly ended: number;
+}
+
 export class Reconciler {
   constructor(
     private readonly options: ReconcilerOptions,
@@ -52,10 +59,12 @@ export class Reconciler {
     await Promise.all(underWay);
   }
 
-  /** One look at the ledger: how many rows ended. */
-  async round(): Promise<number> {
-    const ended = await Promise.all(await this.#begin(this.options.maxConcurrent));
-    return ended.filter(Boolean).length;
+  /** One look at the ledger, and the end of all that it gave. Rejects when the ledger does not say which rows are due. */
+  async round(): Promise<Round> {
+    const claimedAt = this.tools.host.monotonic();
+    const rows = await this.tools.ledger.claimDue(this.options.maxConcurrent);
+    const ended = await Promise.all(rows.map((row) => this.#moveOn(row, claimedAt)));
+    return { taken: rows.length, ended: ended.filter(Boolean).length };
   }
 
   /** Takes rows and sets them going; each promise says whether its row ended, and never rejects. */

@@ -1,5 +1,6 @@
 /** The table keeps every row for ever: no statement of the journey may read it from end to end. */
 import { expect, test } from 'vitest';
+import { QUERIES } from '../../runtime/ledger/generated/sql';
 import { type LedgerDatabase, ledgerDatabase } from '../support/ledger-database';
 import { claimWithIntent, event, openTestLedger, request } from './support';
 
@@ -52,4 +53,22 @@ test('twin: when the planner may choose, the table is read whole', async () => {
     for (const name of free) await database.query(`ALTER FUNCTION ${name} RESET ALL`);
   });
   expect(reads).toBeGreaterThan(0);
+});
+
+test('what people ask for now and then reads the partial indexes, once the server knows the table', async () => {
+  const database = await ledgerDatabase();
+  try {
+    await database.query(FILL);
+    await database.query('VACUUM ANALYZE billing_records');
+    for (const [sql, values] of [
+      [QUERIES.listOpen, [20]],
+      [QUERIES.counts, []],
+    ] as const) {
+      const plan = JSON.stringify(await database.query(`EXPLAIN (FORMAT JSON) ${sql}`, [...values]));
+      expect(plan).toContain('billing_records_claims');
+      expect(plan).not.toContain('Seq Scan');
+    }
+  } finally {
+    await database.drop();
+  }
 });

@@ -121,7 +121,7 @@ export function billingWorker(place: WorkerPlace, options: WorkerOptions): { wor
     claim,
     chargeRow,
     charge: async (customer, limits) => chargeRow(await claim(customer), limits),
-    reconcile: () => reconciler.round(),
+    reconcile: async () => (await reconciler.round()).ended,
     async deliver(...events) {
       const partition = new FakePartition();
       const batch = events.map((event) => ({ body: bodyOf(event), position: String(++position), partitionKey: 'k' }));

@@ -20,7 +20,7 @@ describe('the reconciler', () => {
   it('leaves rows alone whose claim has not expired', async () => {
     const world = aWorld();
     world.ledger.claimElsewhere(anEvent(), 3_600_000);
-    expect(await world.reconciler.round()).toBe(0);
+    expect(await world.reconciler.round()).toEqual({ taken: 0, ended: 0 });
     expect(world.stripe.requests).toEqual([]);
   });
 
