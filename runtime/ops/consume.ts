@@ -12,6 +12,7 @@ import {
   startHealthServer,
   writeMetricsLines,
 } from '../host';
+import { SCHEMA_VERSION } from '../ledger/schema-version';
 import type { Log } from '../processor/ports';
 import { refuseConfig } from './problems';
 import type { Pipeline, RunPipeline } from './run-pipeline';
@@ -83,7 +84,13 @@ async function work(worker: Worker): Promise<ExitCode> {
   });
   const lines = startMetricsLines(worker, metrics);
   log.info(
-    { version: packageVersion(), source: config.source, healthPort: health.port, config: describeConfig(config) },
+    {
+      version: packageVersion(),
+      schema: SCHEMA_VERSION,
+      source: config.source,
+      healthPort: health.port,
+      config: describeConfig(config),
+    },
     'chargeonce is starting',
   );
   try {

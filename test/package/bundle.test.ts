@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ABSENT, type Built, buildImages, MAX_BUNDLE_BYTES } from '../../runtime/image/build';
+import { SCHEMA_VERSION } from '../../runtime/ledger';
 import { instructions, type Layout, layOut } from './image-layout';
 import { node24 } from './node-24';
 
@@ -147,7 +148,12 @@ function behaves(nodeBinary: () => string): void {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { msg: string; level: string });
-    expect(lines[0]).toMatchObject({ msg: 'chargeonce is starting', level: 'info', version: VERSION });
+    expect(lines[0]).toMatchObject({
+      msg: 'chargeonce is starting',
+      level: 'info',
+      version: VERSION,
+      schema: SCHEMA_VERSION,
+    });
     expect(lines.find((line) => line.level === 'warn')).toMatchObject({
       msg: 'a ledger statement failed, repeating it',
       error: expect.stringContaining('ECONNREFUSED'),
