@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(__dirname, '../../..');
-const FOLDERS = ['constructs', 'runtime', 'stacks', 'test', 'bench'];
+const FOLDERS = ['constructs', 'runtime', 'stacks', 'test', 'bench', 'docs'];
 
 /** Text by path, relative to the repository. */
 export type Sources = ReadonlyMap<string, string>;

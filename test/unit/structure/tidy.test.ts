@@ -6,6 +6,7 @@ import { deadFiles, leftovers, longFiles, longFunctions } from './tidy';
 const ENTRY_POINTS = [
   'bench/charges.ts',
   'constructs/aws/index.ts',
+  'docs/generate.ts',
   'runtime/image/build.ts',
   'runtime/index.ts',
   'runtime/ledger/generate.ts',

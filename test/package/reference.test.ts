@@ -1,0 +1,82 @@
+/** The reference of the constructs is what the sources say, and the sources say something of each public thing. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { gaps, type Reference } from '../../docs/reference/model';
+import { referencePage } from '../../docs/reference/page';
+import { readReference } from '../../docs/reference/read';
+
+const ROOT = join(__dirname, '../..');
+
+describe('docs/constructs.md', () => {
+  let reference: Reference;
+  beforeAll(() => {
+    reference = readReference('constructs/aws/index.ts');
+  }, 180_000);
+
+  it('is what `npm run gen:docs` writes', () => {
+    expect(readFileSync(join(ROOT, 'docs/constructs.md'), 'utf8')).toBe(referencePage(reference));
+  });
+
+  it('has a docstring for each public name, and a default for each prop that may be left out', () => {
+    expect(gaps(reference)).toEqual([]);
+  });
+
+  it('has every construct with its props', () => {
+    const constructs = reference.entries.filter(({ kind }) => kind === 'construct');
+    expect(constructs.length).toBeGreaterThanOrEqual(5);
+    for (const { name, props } of constructs) expect(`${name} ${props}`).toBe(`${name} ${name}Props`);
+  });
+});
+
+const PLANTED = `
+import { Construct } from 'constructs';
+/** Said. */
+export interface SaidProps {
+  readonly silent: string;
+  /** Words. */
+  readonly noDefault?: string;
+  /**
+   * Words with a | pipe.
+   * @default - by us
+   */
+  readonly fine?: 'a' | 'b';
+}
+export class Said extends Construct {
+  private readonly hidden = 1;
+  /** @throws when it is told to */
+  constructor(scope: Construct, id: string, props: SaidProps) {
+    super(scope, id);
+    if (props.silent === '') throw new Error(String(this.hidden));
+  }
+  /** Imports it. */
+  static fromName(name: string): string {
+    return name;
+  }
+}
+`;
+
+describe('the reader', () => {
+  let planted: Reference;
+  beforeAll(() => {
+    const file = join(ROOT, 'constructs/aws/planted.ts');
+    planted = readReference(file, new Map([[file, PLANTED]]));
+  }, 180_000);
+
+  it('finds what is not said', () => {
+    expect(gaps(planted)).toEqual([
+      'Said: no docstring',
+      'SaidProps.silent: no docstring',
+      'SaidProps.noDefault: optional, and no @default',
+    ]);
+  });
+
+  it('shows props, imports and errors, and nothing that is private', () => {
+    const page = referencePage(planted);
+    expect(page).toContain('| `silent` | `string` | required |  |');
+    expect(page).toContain("| `fine` | `'a' \\| 'b'` | by us | Words with a \\| pipe. |");
+    expect(page).toContain('| `fromName(name: string): string` | Imports it. |');
+    expect(page).toContain('**Errors at synth**: when it is told to.');
+    expect(page).not.toContain('hidden');
+  });
+});
