@@ -3,9 +3,9 @@ import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
-import type { IBillingStream } from './billing-stream';
-import type { ILeaseTable } from './lease-table';
-import type { ILedgerDatabase } from './ledger-database';
+import type { IBillingStream } from './billing-stream-base';
+import type { ILeaseTable } from './lease-table-base';
+import type { ILedgerDatabase } from './ledger-login';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 

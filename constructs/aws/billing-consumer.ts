@@ -10,7 +10,7 @@ import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT, STOP_TIMEOUT_SECONDS } from '../
 import type { BillingConsumerProps } from './billing-consumer-props';
 import { checkDesiredCount, checkNetwork, checkOwnNames } from './consumer-checks';
 import { HEALTH_PORT, ledgerEnvironment, workerEnvironment } from './consumer-environment';
-import type { ILedgerDatabase } from './ledger-database';
+import type { ILedgerDatabase } from './ledger-login';
 import { packagedImage } from './packaged-image';
 import { StripeMode } from './stripe-mode';
 

@@ -1,21 +1,11 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import type * as iam from 'aws-cdk-lib/aws-iam';
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
-import { Construct, type IConstruct } from 'constructs';
+import type { Construct } from 'constructs';
 import { wrongProp } from '../shared/check';
 import { MIN_RETENTION_HOURS } from '../shared/limits';
-
-/** A stream of billing events. */
-export interface IBillingStream extends IConstruct {
-  readonly stream: kinesis.IStream;
-  /** Open shards, when they are fixed: absent on demand. */
-  readonly shardCount?: number;
-  /** Lets a producer put events: PutRecord and PutRecords on this stream, and the use of its key. */
-  grantPublish(grantee: iam.IGrantable): iam.Grant;
-  /** Lets a worker read events by polling, and nothing else. */
-  grantConsume(grantee: iam.IGrantable): iam.Grant;
-}
+import { BillingStreamBase, type IBillingStream } from './billing-stream-base';
+import { ImportedStream, type ImportedStreamOptions } from './imported-stream';
 
 export interface BillingStreamProps {
   /**
@@ -51,21 +41,34 @@ export interface BillingStreamProps {
 }
 
 /** The Kinesis stream that carries billing events: encrypted, kept, retained for a week. */
-export class BillingStream extends Construct implements IBillingStream {
+export class BillingStream extends BillingStreamBase {
+  /** A stream that exists already. Its retention and record size are checked by the runtime, not at synth. */
+  static fromStream(
+    scope: Construct,
+    id: string,
+    stream: kinesis.IStream,
+    options: ImportedStreamOptions = {},
+  ): IBillingStream {
+    return new ImportedStream(scope, id, stream, options);
+  }
+
   readonly stream: kinesis.Stream;
   readonly shardCount?: number;
+  readonly retentionPeriod: Duration;
+  readonly maxRecordSize: Size;
 
   constructor(scope: Construct, id: string, props: BillingStreamProps = {}) {
     super(scope, id);
     const mode = props.streamMode ?? kinesis.StreamMode.ON_DEMAND;
-    const retentionPeriod = props.retentionPeriod ?? Duration.days(7);
+    this.retentionPeriod = props.retentionPeriod ?? Duration.days(7);
+    this.maxRecordSize = Size.mebibytes(1);
     this.checkShards(mode, props.shardCount);
-    this.checkRetention(retentionPeriod);
+    this.checkRetention(this.retentionPeriod);
 
     this.stream = new kinesis.Stream(this, 'Resource', {
       streamMode: mode,
       ...(props.shardCount === undefined ? {} : { shardCount: props.shardCount }),
-      retentionPeriod,
+      retentionPeriod: this.retentionPeriod,
       ...(props.encryptionKey
         ? { encryption: kinesis.StreamEncryption.KMS, encryptionKey: props.encryptionKey }
         : { encryption: kinesis.StreamEncryption.MANAGED }),
@@ -73,22 +76,6 @@ export class BillingStream extends Construct implements IBillingStream {
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     if (props.shardCount !== undefined) this.shardCount = props.shardCount;
-  }
-
-  grantPublish(grantee: iam.IGrantable): iam.Grant {
-    this.stream.encryptionKey?.grantEncrypt(grantee);
-    return this.stream.grant(grantee, 'kinesis:PutRecord', 'kinesis:PutRecords');
-  }
-
-  grantConsume(grantee: iam.IGrantable): iam.Grant {
-    this.stream.encryptionKey?.grantDecrypt(grantee);
-    return this.stream.grant(
-      grantee,
-      'kinesis:DescribeStreamSummary',
-      'kinesis:GetRecords',
-      'kinesis:GetShardIterator',
-      'kinesis:ListShards',
-    );
   }
 
   private checkShards(mode: kinesis.StreamMode, shardCount: number | undefined): void {

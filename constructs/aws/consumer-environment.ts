@@ -2,9 +2,9 @@ import { Stack, Tokenization } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { stripeShare } from '../shared/stripe-rate';
-import type { IBillingStream } from './billing-stream';
-import type { ILeaseTable } from './lease-table';
-import type { ILedgerDatabase } from './ledger-database';
+import type { IBillingStream } from './billing-stream-base';
+import type { ILeaseTable } from './lease-table-base';
+import type { ILedgerDatabase } from './ledger-login';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 

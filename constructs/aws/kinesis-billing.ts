@@ -4,9 +4,12 @@ import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { BillingConsumer } from './billing-consumer';
-import { BillingStream, type IBillingStream } from './billing-stream';
-import { type ILeaseTable, LeaseTable } from './lease-table';
-import { type ILedgerDatabase, LedgerDatabase } from './ledger-database';
+import { BillingStream } from './billing-stream';
+import type { IBillingStream } from './billing-stream-base';
+import { LeaseTable } from './lease-table';
+import type { ILeaseTable } from './lease-table-base';
+import { LedgerDatabase } from './ledger-database';
+import type { ILedgerDatabase } from './ledger-login';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 

@@ -1,24 +1,14 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import * as iam from 'aws-cdk-lib/aws-iam';
-import { Construct, type IConstruct } from 'constructs';
+import type { Construct } from 'constructs';
 import { wrongProp } from '../shared/check';
 import { leaseTableSize } from '../shared/lease-table-size';
 import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits';
+import { ImportedTable, type ImportedTableOptions } from './imported-table';
+import { type ILeaseTable, LeaseTableBase, OWNER_INDEX } from './lease-table-base';
 
-/** The index by owner. KCL 3.x adds it at run time; adding it later races that, so it is there from the start. */
-const OWNER_INDEX = 'LeaseOwnerToLeaseKeyIndex';
 const LEASE_KEY: dynamodb.Attribute = { name: 'leaseKey', type: dynamodb.AttributeType.STRING };
 const LEASE_OWNER: dynamodb.Attribute = { name: 'leaseOwner', type: dynamodb.AttributeType.STRING };
-
-/** The table that says which worker reads which shard, and up to where. */
-export interface ILeaseTable extends IConstruct {
-  readonly table: dynamodb.ITableV2;
-  /** How long a lease lasts without renewal. The one truth: consumers read it from here. */
-  readonly leaseDuration: Duration;
-  /** What a worker does to leases: the exact actions on the table, and Query on its one index. */
-  grantLease(grantee: iam.IGrantable): iam.Grant;
-}
 
 /** Provisioned capacity units, as the table starts with. */
 export interface LeaseTableCapacity {
@@ -61,7 +51,17 @@ export interface LeaseTableProps {
 }
 
 /** A lease table with the item schema of the Kinesis Client Library, so that an application of it can be replaced in place. */
-export class LeaseTable extends Construct implements ILeaseTable {
+export class LeaseTable extends LeaseTableBase {
+  /** A table that exists already: hash key `leaseKey`, and the index `LeaseOwnerToLeaseKeyIndex` by owner. */
+  static fromTable(
+    scope: Construct,
+    id: string,
+    table: dynamodb.ITableV2,
+    options: ImportedTableOptions = {},
+  ): ILeaseTable {
+    return new ImportedTable(scope, id, table, options);
+  }
+
   readonly table: dynamodb.ITableV2;
   readonly leaseDuration: Duration;
   /** Absent: on demand. */
@@ -92,27 +92,6 @@ export class LeaseTable extends Construct implements ILeaseTable {
       ...(props.tableName === undefined ? {} : { tableName: props.tableName }),
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     }) as dynamodb.ITableV2;
-  }
-
-  grantLease(grantee: iam.IGrantable): iam.Grant {
-    const onTable = iam.Grant.addToPrincipal({
-      grantee,
-      actions: [
-        'dynamodb:DeleteItem',
-        'dynamodb:DescribeTable',
-        'dynamodb:GetItem',
-        'dynamodb:PutItem',
-        'dynamodb:Scan',
-        'dynamodb:UpdateItem',
-      ],
-      resourceArns: [this.table.tableArn],
-    });
-    const onIndex = iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['dynamodb:Query'],
-      resourceArns: [`${this.table.tableArn}/index/${OWNER_INDEX}`],
-    });
-    return onTable.combine(onIndex);
   }
 
   private checkLeaseDuration(): void {

@@ -1,19 +1,13 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct, type IConstruct } from 'constructs';
+import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { IAM_LOGIN, type ILedgerDatabase, type LedgerLogin, WORKER_USER } from './ledger-login';
 
 const OWNER = 'chargeonce_owner';
-
-/** The PostgreSQL database that keeps the promise. */
-export interface ILedgerDatabase extends IConstruct, ec2.IConnectable {
-  readonly endpoint: rds.Endpoint;
-  readonly databaseName: string;
-  /** Fields `username` and `password`. */
-  readonly ownerSecret: secrets.ISecret;
-}
 
 export interface LedgerDatabaseProps {
   readonly vpc: ec2.IVpc;
@@ -86,6 +80,7 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   readonly endpoint: rds.Endpoint;
   readonly databaseName: string;
   readonly ownerSecret: secrets.ISecret;
+  readonly workerLogin: LedgerLogin = IAM_LOGIN;
   readonly connections: ec2.Connections;
 
   constructor(scope: Construct, id: string, props: LedgerDatabaseProps) {
@@ -102,14 +97,13 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
       parameters: { 'rds.force_ssl': '1' },
       removalPolicy,
     });
-    const owner = this.addOwnerSecret(removalPolicy, props.encryptionKey);
     this.instance = new rds.DatabaseInstance(this, 'Resource', {
       engine,
       parameterGroup,
       vpc: props.vpc,
       vpcSubnets: props.vpcSubnets ?? privateSubnets(props.vpc),
       publiclyAccessible: false,
-      credentials: rds.Credentials.fromSecret(owner, OWNER),
+      credentials: rds.Credentials.fromPassword(OWNER, SecretValue.unsafePlainText('replaced below')),
       databaseName: this.databaseName,
       instanceType: props.instanceType ?? ec2.InstanceType.of(ec2.InstanceClass.T4G, ec2.InstanceSize.MEDIUM),
       multiAz: props.multiAz ?? true,
@@ -128,19 +122,23 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
 
     this.endpoint = this.instance.instanceEndpoint;
     this.connections = this.instance.connections;
-    // The attached secret: whoever reads it also waits for the database.
-    this.ownerSecret = this.instance.secret ?? owner;
+    this.ownerSecret = this.managedOwnerSecret(props.encryptionKey);
   }
 
-  /** A secret of its own, so that it is kept as long as the database is: a retained ledger must stay reachable. */
-  private addOwnerSecret(removalPolicy: RemovalPolicy, encryptionKey: kms.IKey | undefined): secrets.ISecret {
-    const owner = new rds.DatabaseSecret(this, 'OwnerSecret', {
-      username: OWNER,
-      dbname: this.databaseName,
+  grantConnect(grantee: iam.IGrantable): iam.Grant {
+    return this.instance.grantConnect(grantee, WORKER_USER);
+  }
+
+  /** RDS makes the owner's password, keeps it in a secret of its own and rotates it: nobody else ever knew it. */
+  private managedOwnerSecret(encryptionKey: kms.IKey | undefined): secrets.ISecret {
+    const instance = this.instance.node.defaultChild as rds.CfnDBInstance;
+    instance.addPropertyDeletionOverride('MasterUserPassword');
+    instance.manageMasterUserPassword = true;
+    if (encryptionKey) instance.masterUserSecret = { kmsKeyId: encryptionKey.keyArn };
+    return secrets.Secret.fromSecretAttributes(this, 'OwnerSecret', {
+      secretCompleteArn: instance.attrMasterUserSecretSecretArn,
       ...(encryptionKey ? { encryptionKey } : {}),
-    }) as secrets.ISecret;
-    owner.applyRemovalPolicy(removalPolicy);
-    return owner;
+    });
   }
 }
 
