@@ -1,0 +1,115 @@
+/** What AWS Solutions' rules say of the constructs. Each finding is fixed, or acknowledged here with its reason. */
+import { type App, Stack, Validations } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import type { IConstruct } from 'constructs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Finding, type Reviewed, review } from '../support/reviewed';
+import { SHAPES, type Shape } from './shapes';
+import { type Synthesis, synthesize, type Template } from './synthesis';
+
+const ACKNOWLEDGED: readonly Reviewed[] = [
+  {
+    rule: 'AwsSolutions-ECS2',
+    where: /\/(Consumer|OpsTask)\/Task\/Resource$/,
+    reason: 'The settings in the environment are no secrets; those come from Secrets Manager.',
+  },
+  {
+    rule: 'AwsSolutions-IAM5[Resource::*]',
+    where: /\/ExecutionRole\/DefaultPolicy\/Resource$/,
+    reason: 'ecr:GetAuthorizationToken is no action on a resource: AWS allows it on * only.',
+  },
+  {
+    rule: 'AwsSolutions-RDS11',
+    where: /\/Ledger\/Resource\/Resource$/,
+    reason: 'Another port hides nothing: the database is reachable from the consumer’s security group only.',
+  },
+  {
+    rule: 'AwsSolutions-VPC7',
+    where: /^Net\/Vpc\/Resource$/,
+    reason: 'The network is given; whether its flows are logged is its owner’s decision.',
+  },
+];
+
+/** The rules as they were meant to run: on the prepared tree, after synthesis. */
+function findingsIn(app: App): Finding[] {
+  return new AwsSolutionsChecks(app)
+    .validateScope(app)
+    .violations.flatMap(({ ruleName, description, violatingResources }) =>
+      violatingResources.map((resource) => ({
+        rule: ruleName,
+        where: resource.constructPath ?? '?',
+        what: description,
+      })),
+    );
+}
+
+/** Statements that reach everything, of all policies in a template. */
+function wildcards(template: Template): unknown[] {
+  return Object.values(template.Resources)
+    .map((resource) => resource.Properties?.PolicyDocument as { Statement: { Action: unknown; Resource: unknown }[] })
+    .flatMap((document) => document?.Statement ?? [])
+    .filter(({ Action, Resource }) => JSON.stringify([Action, Resource]).includes('*'));
+}
+
+const TOKEN_STATEMENT = { Action: 'ecr:GetAuthorizationToken', Effect: 'Allow', Resource: '*' };
+const planted = (shape: Shape, plant: (stack: Stack) => void) =>
+  synthesize(shape, { plant: (app) => plant(new Stack(app, 'Planted')) });
+
+describe('cdk-nag, AwsSolutions', () => {
+  const synthesized = new Map<string, Synthesis>();
+  beforeAll(() => {
+    for (const [name, shape] of Object.entries(SHAPES)) synthesized.set(name, synthesize(shape));
+  });
+  const all = () => [...synthesized.values()];
+
+  it('finds nothing but what is acknowledged, and each acknowledgement is needed', () => {
+    const findings = all().flatMap(({ app }) => findingsIn(app));
+    expect(review(findings, ACKNOWLEDGED)).toEqual({ unexplained: [], stale: [] });
+  });
+
+  it('lets one wildcard pass: that of the token for the image registry', () => {
+    const found = all().flatMap(({ templates }) => Object.values(templates).flatMap(wildcards));
+    for (const statement of found) expect(statement).toEqual(TOKEN_STATEMENT);
+  });
+
+  it.each(Object.keys(SHAPES))('is content with %s once a user has acknowledged the same', (name) => {
+    const { app } = synthesize(SHAPES[name as keyof typeof SHAPES]);
+    for (const { rule, where } of findingsIn(app)) {
+      const reason = ACKNOWLEDGED.find((row) => row.rule === rule && row.where.test(where))?.reason;
+      if (reason !== undefined) Validations.of(constructAt(app, where)).acknowledge({ id: rule, reason });
+    }
+    expect(findingsIn(app)).toEqual([]);
+  });
+});
+
+describe('this test', () => {
+  it('sees a rule that is broken', () => {
+    const { app } = planted(SHAPES.pattern, (stack) => {
+      const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', { vpcId: 'vpc-1', availabilityZones: ['a'] });
+      const group = new ec2.SecurityGroup(stack, 'Open', { vpc });
+      group.addIngressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(22));
+    });
+    const { unexplained } = review(findingsIn(app), ACKNOWLEDGED);
+    expect(unexplained).toContainEqual(expect.stringMatching(/^AwsSolutions-EC23 at Planted\/Open\/Resource/));
+  });
+
+  it('sees an acknowledgement that nothing needs any more', () => {
+    const { app } = synthesize(SHAPES.pattern);
+    const gone: Reviewed = { rule: 'AwsSolutions-KDS1', where: /Stream/, reason: 'was not encrypted once' };
+    expect(review(findingsIn(app), [...ACKNOWLEDGED, gone]).stale).toContain('AwsSolutions-KDS1 at Stream');
+  });
+
+  it('sees a wildcard that hides behind the one that is acknowledged', () => {
+    const { templates } = planted(SHAPES.pattern, (stack) => {
+      const role = new iam.Role(stack, 'ExecutionRole', { assumedBy: new iam.AccountRootPrincipal() });
+      role.addToPolicy(new iam.PolicyStatement({ actions: ['ecr:BatchGetImage'], resources: ['*'] }));
+    });
+    expect(wildcards(templates.Planted!)).toEqual([{ ...TOKEN_STATEMENT, Action: 'ecr:BatchGetImage' }]);
+  });
+});
+
+function constructAt(app: App, path: string): IConstruct {
+  return path.split('/').reduce<IConstruct>((scope, id) => scope.node.findChild(id), app);
+}
