@@ -16,6 +16,12 @@ const ACKNOWLEDGED: readonly Reviewed[] = [
     reason: 'The settings in the environment are no secrets; those come from Secrets Manager.',
   },
   {
+    rule: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole]',
+    where: /\/Ledger\/Resource\/MonitoringRole\/Resource$/,
+    // An exact policy would name the log stream, which is the id of a database that does not exist yet.
+    reason: 'RDS refuses a monitoring role that may not write already when the database is created.',
+  },
+  {
     rule: 'AwsSolutions-IAM5[Resource::*]',
     where: /\/ExecutionRole\/DefaultPolicy\/Resource$/,
     reason: 'ecr:GetAuthorizationToken is no action on a resource: AWS allows it on * only.',
