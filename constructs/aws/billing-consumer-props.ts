@@ -6,6 +6,7 @@ import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import type { IBillingStream } from './billing-stream-base';
 import type { ILeaseTable } from './lease-table-base';
 import type { ILedgerDatabase } from './ledger-login';
+import type { Migrations } from './migrations';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 
@@ -72,7 +73,13 @@ export interface BillingConsumerProps {
    */
   readonly image?: ecs.ContainerImage;
   /**
-   * More settings of the runtime (its README lists them). Names that this construct sets are refused.
+   * Who brings the ledger's schema up to date.
+   * @default Migrations.AT_START
+   */
+  readonly migrations?: Migrations;
+  /**
+   * More settings of the runtime (its README lists them), for worker and ops task. Names that this construct sets are
+   * refused.
    * @default - the runtime's own defaults
    */
   readonly environment?: Readonly<Record<string, string>>;

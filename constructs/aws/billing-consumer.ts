@@ -1,126 +1,205 @@
-import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import { Names, RemovalPolicy } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
-import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT, STOP_TIMEOUT_SECONDS } from '../shared/limits';
+import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../shared/limits';
 import type { BillingConsumerProps } from './billing-consumer-props';
 import { checkDesiredCount, checkNetwork, checkOwnNames } from './consumer-checks';
-import { HEALTH_PORT, ledgerEnvironment, workerEnvironment } from './consumer-environment';
-import type { ILedgerDatabase } from './ledger-login';
+import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerContainer } from './consumer-containers';
+import { chargingEnvironment, type WorkerSettings, workerEnvironment } from './consumer-environment';
+import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
+import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
+import { Migrations } from './migrations';
+import { OpsTask } from './ops-task';
 import { packagedImage } from './packaged-image';
 import { StripeMode } from './stripe-mode';
-
-/** The user `node` of the official image. */
-const USER = '1000:1000';
 
 /** The consumer runtime on Fargate: reads the stream, charges once, keeps the ledger. */
 export class BillingConsumer extends Construct implements ec2.IConnectable, iam.IGrantable {
   readonly service: ecs.FargateService;
+  readonly cluster: ecs.ICluster;
   readonly taskDefinition: ecs.FargateTaskDefinition;
   readonly taskRole: iam.IRole;
   readonly executionRole: iam.IRole;
+  /** Of the service, the migration and the ops task. */
   readonly logGroup: logs.LogGroup;
   readonly connections: ec2.Connections;
   readonly grantPrincipal: iam.IPrincipal;
+  readonly desiredCount: number;
+  /** Value of the dimension `Service` of every metric of this consumer. */
+  readonly metricsService: string;
+  /** Any verb of `chargeonce`, next to the ledger. */
+  readonly opsTask: OpsTask;
+  /** Brings the schema up to date when somebody starts it. Absent: `migrations` is AT_START. */
+  readonly migrateTask?: ManualTask;
 
   constructor(scope: Construct, id: string, props: BillingConsumerProps) {
     super(scope, id);
-    const desiredCount = props.desiredCount ?? 2;
+    this.desiredCount = props.desiredCount ?? 2;
+    this.metricsService = Names.uniqueResourceName(this, {
+      maxLength: 200,
+      separator: '-',
+      allowedSpecialCharacters: '-_',
+    });
     checkNetwork(this.node.path, props);
-    checkDesiredCount(this.node.path, desiredCount, props.stream.shardCount);
-    const environment = this.environmentOf(props, desiredCount);
-    checkOwnNames(this.node.path, props.environment ?? {}, Object.keys(environment));
+    checkDesiredCount(this.node.path, this.desiredCount, props.stream.shardCount);
+    const settings = this.settingsOf(props);
+    checkOwnNames(this.node.path, props.environment ?? {}, Object.keys(workerEnvironment(this, settings)));
 
     this.logGroup = new logs.LogGroup(this, 'Logs', {
       retention: props.logRetention ?? logs.RetentionDays.THREE_MONTHS,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
-    const cpuArchitecture = props.cpuArchitecture ?? ecs.CpuArchitecture.ARM64;
-    this.taskDefinition = new ecs.FargateTaskDefinition(this, 'Task', {
-      cpu: props.cpu ?? 256,
-      memoryLimitMiB: props.memoryLimitMiB ?? 512,
-      runtimePlatform: { cpuArchitecture, operatingSystemFamily: ecs.OperatingSystemFamily.LINUX },
-    });
-    const image = props.image ?? packagedContainerImage(cpuArchitecture);
-    const worker = this.addWorker(props, image, { ...props.environment, ...environment });
-    worker.addContainerDependencies({
-      container: this.addMigration(props.ledger, image),
-      condition: ecs.ContainerDependencyCondition.SUCCESS,
-    });
-    this.service = this.addService(props, desiredCount);
+    this.cluster = props.cluster ?? this.addCluster(props.vpc!);
+    const setting = this.taskSettingOf(props);
+    const wiring = { image: props.image ?? this.packaged(setting.cpuArchitecture), logGroup: this.logGroup };
+    if (props.migrations === Migrations.MANUAL) {
+      const container = migrateContainer(wiring, props.ledger);
+      this.migrateTask = new ManualTask(this, 'Migrate', setting, container, migrateArguments(props.ledger));
+    }
+    this.taskDefinition = this.addWorker(props, settings, setting, wiring);
     this.taskRole = this.taskDefinition.taskRole;
     this.executionRole = this.taskDefinition.obtainExecutionRole();
     this.grantPrincipal = this.taskRole.grantPrincipal;
+    this.opsTask = this.addOpsTask(props, settings, setting, wiring);
+    this.service = this.addService(setting, props);
     this.connections = this.service.connections;
 
     props.stream.grantConsume(this);
     props.leaseTable.grantLease(this);
+    props.ledger.grantConnect(this);
+    props.ledger.grantConnect(this.opsTask.taskRole);
 
     // The consumer opens its own way: a rule of the database would refer to compute, which is a cycle of stacks.
     this.connections.allowToDefaultPort(props.ledger, 'the ledger');
+    this.waitForItsWays(setting, props.ledger.connections.securityGroups);
   }
 
-  private addWorker(props: BillingConsumerProps, image: ecs.ContainerImage, environment: Record<string, string>) {
-    return this.taskDefinition.addContainer('Worker', {
-      containerName: 'worker',
-      image,
-      command: ['consume'],
-      environment,
-      secrets: {
-        ...ledgerSecrets(props.ledger),
-        [ENVIRONMENT.STRIPE_API_KEY]: ecs.Secret.fromSecretsManager(props.stripeKey, props.stripeKeyField),
-      },
-      user: USER,
-      readonlyRootFilesystem: true,
-      stopTimeout: Duration.seconds(STOP_TIMEOUT_SECONDS),
-      healthCheck: {
-        // Unhealthy until first ready, so that a bad deploy rolls back; then alive, whatever its neighbours do.
-        command: ['CMD', 'node', '-e', probe(`http://127.0.0.1:${HEALTH_PORT}/healthz`)],
-        interval: Duration.seconds(30),
-        timeout: Duration.seconds(10),
-        retries: 3,
-        startPeriod: Duration.seconds(120),
-      },
-      logging: this.logTo('worker'),
-    });
+  /** One line for a shell that brings the schema up to date. Absent: `migrations` is AT_START. */
+  get migrateCommand(): string | undefined {
+    return this.migrateTask?.command;
   }
 
-  /** Brings the schema up to date at every task start: a no-op when it is current, under a lock otherwise. */
-  private addMigration(ledger: ILedgerDatabase, image: ecs.ContainerImage) {
-    return this.taskDefinition.addContainer('Migrate', {
-      containerName: 'migrate',
-      image,
-      command: ['migrate', '--apply'],
-      essential: false,
-      environment: ledgerEnvironment(ledger),
-      secrets: ledgerSecrets(ledger),
-      user: USER,
-      readonlyRootFilesystem: true,
-      logging: this.logTo('migrate'),
-    });
+  /** A metric that the workers write. */
+  metric(name: ConsumerMetricName, options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return consumerMetric(this.metricsService, name, options);
   }
 
-  /** Never blocking: an outage of CloudWatch would stall the worker until it loses its leases. */
-  private logTo(streamPrefix: string): ecs.LogDriver {
-    return ecs.LogDrivers.awsLogs({
-      streamPrefix,
+  /** Stripe calls whose outcome is not known; each is resolved by asking Stripe again. Sum. */
+  metricUnknownOutcomes(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('unknown', options);
+  }
+
+  /** Deliveries that are no event. Sum. */
+  metricDeadLetters(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('deadLetters', options);
+  }
+
+  /** Deliveries with another amount or currency than the billed one: recorded, never charged. Sum. */
+  metricConflicts(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('conflicts', options);
+  }
+
+  /** Leases lost to another worker or to the clock. Sum. */
+  metricLeasesLost(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('leasesLost', options);
+  }
+
+  /** 1 while Stripe refuses the key. Maximum. */
+  metricHalted(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('halted', options);
+  }
+
+  /** How far the slowest shard is behind, in milliseconds. Maximum. */
+  metricMillisBehindLatest(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.metric('millisBehindLatest', options);
+  }
+
+  private settingsOf(props: BillingConsumerProps): WorkerSettings {
+    return {
+      stream: props.stream,
+      leaseTable: props.leaseTable,
+      ledger: props.ledger,
+      spendCap: props.spendCap,
+      stripeMode: props.stripeMode ?? StripeMode.TEST,
+      fleetRps: props.stripeMaxRps ?? FLEET_STRIPE_RPS,
+      desiredCount: this.desiredCount,
+      metricsService: this.metricsService,
+    };
+  }
+
+  private taskSettingOf(props: BillingConsumerProps): TaskSetting {
+    const { vpc } = this.cluster;
+    return {
+      cpu: props.cpu ?? 256,
+      memoryLimitMiB: props.memoryLimitMiB ?? 512,
+      cpuArchitecture: props.cpuArchitecture ?? ecs.CpuArchitecture.ARM64,
+      cluster: this.cluster,
+      subnets: vpc.selectSubnets(props.vpcSubnets ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS }),
+      securityGroup: new ec2.SecurityGroup(this, 'SecurityGroup', {
+        vpc,
+        description: 'chargeonce: tasks that charge',
+      }) as ec2.ISecurityGroup,
       logGroup: this.logGroup,
-      mode: ecs.AwsLogDriverMode.NON_BLOCKING,
-      maxBufferSize: Size.mebibytes(16),
-    });
+    };
   }
 
-  private addService(props: BillingConsumerProps, desiredCount: number): ecs.FargateService {
+  private addCluster(vpc: ec2.IVpc): ecs.ICluster {
+    const containerInsightsV2 = ecs.ContainerInsights.ENABLED;
+    return new ecs.Cluster(this, 'Cluster', { vpc, containerInsightsV2 }) as ecs.ICluster;
+  }
+
+  private packaged(cpuArchitecture: ecs.CpuArchitecture): ecs.ContainerImage {
+    const platform = cpuArchitecture === ecs.CpuArchitecture.ARM64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64;
+    const asset = new DockerImageAsset(this, 'Image', { directory: packagedImage('kinesis'), platform });
+    return ecs.ContainerImage.fromDockerImageAsset(asset);
+  }
+
+  private addWorker(props: BillingConsumerProps, settings: WorkerSettings, setting: TaskSetting, wiring: Wiring) {
+    const task = taskDefinition(this, 'Task', setting);
+    const worker = task.addContainer(
+      'Worker',
+      workerContainer(wiring, {
+        environment: { ...props.environment, ...workerEnvironment(this, settings), ...this.migrateSetting() },
+        secrets: stripeSecret(props),
+      }),
+    );
+    if (this.migrateTask === undefined) {
+      worker.addContainerDependencies({
+        container: task.addContainer('Migrate', { ...migrateContainer(wiring, props.ledger), essential: false }),
+        condition: ecs.ContainerDependencyCondition.SUCCESS,
+      });
+    }
+    return task;
+  }
+
+  private addOpsTask(props: BillingConsumerProps, settings: WorkerSettings, setting: TaskSetting, wiring: Wiring) {
+    const container = opsContainer(wiring, {
+      environment: { ...props.environment, ...chargingEnvironment(this, settings), ...this.migrateSetting() },
+      secrets: stripeSecret(props),
+    });
+    return new OpsTask(this, 'Ops', setting, container, ['--help']);
+  }
+
+  /** What to run when the schema is too old, as the log shall say it. */
+  private migrateSetting(): Record<string, string> {
+    return this.migrateTask === undefined ? {} : { [ENVIRONMENT.MIGRATE_COMMAND]: this.migrateTask.command };
+  }
+
+  private addService({ securityGroup }: TaskSetting, props: BillingConsumerProps): ecs.FargateService {
     return new ecs.FargateService(this, 'Service', {
-      cluster: props.cluster ?? this.addCluster(props.vpc!),
+      cluster: this.cluster,
       taskDefinition: this.taskDefinition,
-      desiredCount,
+      desiredCount: this.desiredCount,
       vpcSubnets: props.vpcSubnets ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      securityGroups: [securityGroup],
       assignPublicIp: false,
+      enableExecuteCommand: false,
       minHealthyPercent: 100,
       maxHealthyPercent: MAX_HEALTHY_PERCENT,
       circuitBreaker: { rollback: true },
@@ -129,37 +208,17 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     });
   }
 
-  private addCluster(vpc: ec2.IVpc): ecs.ICluster {
-    const containerInsightsV2 = ecs.ContainerInsights.ENABLED;
-    return new ecs.Cluster(this, 'Cluster', { vpc, containerInsightsV2 }) as ecs.ICluster;
-  }
-
-  private environmentOf(props: BillingConsumerProps, desiredCount: number): Record<string, string> {
-    return workerEnvironment(this, {
-      stream: props.stream,
-      leaseTable: props.leaseTable,
-      ledger: props.ledger,
-      spendCap: props.spendCap,
-      stripeMode: props.stripeMode ?? StripeMode.TEST,
-      fleetRps: props.stripeMaxRps ?? FLEET_STRIPE_RPS,
-      desiredCount,
-    });
+  /** A task that starts before its permissions, its route or its way to the ledger exist fails; three end the deploy. */
+  private waitForItsWays(setting: TaskSetting, ledger: readonly ec2.ISecurityGroup[]): void {
+    this.service.node.addDependency(
+      this.executionRole,
+      setting.subnets.internetConnectivityEstablished,
+      setting.securityGroup,
+      ...ledger,
+    );
   }
 }
 
-function ledgerSecrets(ledger: ILedgerDatabase): Record<string, ecs.Secret> {
-  return {
-    [ENVIRONMENT.PGUSER]: ecs.Secret.fromSecretsManager(ledger.ownerSecret, 'username'),
-    [ENVIRONMENT.PGPASSWORD]: ecs.Secret.fromSecretsManager(ledger.ownerSecret, 'password'),
-  };
-}
-
-function packagedContainerImage(cpuArchitecture: ecs.CpuArchitecture): ecs.ContainerImage {
-  const platform = cpuArchitecture === ecs.CpuArchitecture.ARM64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64;
-  return ecs.ContainerImage.fromAsset(packagedImage('kinesis'), { platform });
-}
-
-/** The image has no curl; Node is there. */
-function probe(url: string): string {
-  return `fetch('${url}').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))`;
+function stripeSecret({ stripeKey, stripeKeyField }: BillingConsumerProps): Record<string, ecs.Secret> {
+  return { [ENVIRONMENT.STRIPE_API_KEY]: ecs.Secret.fromSecretsManager(stripeKey, stripeKeyField) };
 }

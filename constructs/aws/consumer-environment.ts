@@ -1,6 +1,6 @@
 import { Stack, Tokenization } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT } from '../../runtime/contract';
+import { ENVIRONMENT, METRICS_NAMESPACE } from '../../runtime/contract';
 import { stripeShare } from '../shared/stripe-rate';
 import type { IBillingStream } from './billing-stream-base';
 import type { ILeaseTable } from './lease-table-base';
@@ -19,9 +19,10 @@ export interface WorkerSettings {
   readonly stripeMode: StripeMode;
   readonly fleetRps: number;
   readonly desiredCount: number;
+  readonly metricsService: string;
 }
 
-/** How any container of ours finds the ledger. The user and password are secrets. */
+/** How any container of ours finds the ledger; who it is there is said besides. */
 export function ledgerEnvironment(ledger: ILedgerDatabase): Record<string, string> {
   return {
     [ENVIRONMENT.PGHOST]: ledger.endpoint.hostname,
@@ -31,18 +32,33 @@ export function ledgerEnvironment(ledger: ILedgerDatabase): Record<string, strin
   };
 }
 
-/** All that the worker is told, secrets apart. What is not here has the runtime's own default. */
-export function workerEnvironment(scope: Construct, settings: WorkerSettings): Record<string, string> {
+/** What worker and ops task are both told: the ledger, whose name they log in by, Stripe and the cap. */
+export function chargingEnvironment(scope: Construct, settings: WorkerSettings): Record<string, string> {
   return {
     ...ledgerEnvironment(settings.ledger),
+    ...settings.ledger.workerLogin.environment,
     ...settings.spendCap.environment,
-    [ENVIRONMENT.SOURCE]: 'kinesis',
-    [ENVIRONMENT.STREAM_NAME]: settings.stream.stream.streamName,
-    [ENVIRONMENT.LEASE_TABLE_NAME]: settings.leaseTable.table.tableName,
-    [ENVIRONMENT.LEASE_DURATION_MS]: String(settings.leaseTable.leaseDuration.toMilliseconds()),
     [ENVIRONMENT.AWS_REGION]: Stack.of(scope).region,
     [ENVIRONMENT.STRIPE_MODE]: settings.stripeMode,
     [ENVIRONMENT.STRIPE_MAX_RPS]: String(stripeShare(scope.node.path, settings.fleetRps, settings.desiredCount)),
+  };
+}
+
+/** All that the worker is told, secrets apart. What is not here has the runtime's own default. */
+export function workerEnvironment(scope: Construct, settings: WorkerSettings): Record<string, string> {
+  const { stream, leaseTable } = settings;
+  return {
+    ...chargingEnvironment(scope, settings),
+    [ENVIRONMENT.SOURCE]: 'kinesis',
+    [ENVIRONMENT.STREAM_NAME]: stream.stream.streamName,
+    [ENVIRONMENT.LEASE_TABLE_NAME]: leaseTable.table.tableName,
+    [ENVIRONMENT.LEASE_DURATION_MS]: String(leaseTable.leaseDuration.toMilliseconds()),
+    ...(stream.maxRecordSize === undefined
+      ? {}
+      : { [ENVIRONMENT.MAX_EVENT_BYTES]: String(stream.maxRecordSize.toBytes()) }),
     [ENVIRONMENT.HEALTH_PORT]: String(HEALTH_PORT),
+    [ENVIRONMENT.METRICS_FORMAT]: 'emf',
+    [ENVIRONMENT.METRICS_NAMESPACE]: METRICS_NAMESPACE,
+    [ENVIRONMENT.METRICS_SERVICE]: settings.metricsService,
   };
 }

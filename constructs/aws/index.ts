@@ -11,6 +11,9 @@ export { LeaseTable, type LeaseTableCapacity, type LeaseTableProps } from './lea
 export type { ILeaseTable } from './lease-table-base';
 export { LedgerDatabase, type LedgerDatabaseProps } from './ledger-database';
 export type { ILedgerDatabase, LedgerLogin } from './ledger-login';
+export { ManualTask } from './manual-task';
 export { maskAssets } from './mask-assets';
+export { Migrations } from './migrations';
+export { OpsTask } from './ops-task';
 export { SpendCap } from './spend-cap';
 export { StripeMode } from './stripe-mode';

@@ -83,20 +83,30 @@ export function only(stack: Stack, type: string): Resource {
 
 interface ContainerDefinition {
   readonly Name: string;
-  readonly Environment: readonly { readonly Name: string; readonly Value: unknown }[];
-  readonly Secrets: readonly { readonly Name: string; readonly ValueFrom: unknown }[];
+  readonly Environment?: readonly { readonly Name: string; readonly Value: unknown }[];
+  readonly Secrets?: readonly { readonly Name: string; readonly ValueFrom: unknown }[];
   readonly [property: string]: unknown;
 }
 
-/** A container of the task, with its environment and secrets as maps. */
-export function container(stack: Stack, name: 'worker' | 'migrate') {
-  const definitions = only(stack, 'AWS::ECS::TaskDefinition').Properties.ContainerDefinitions as ContainerDefinition[];
-  const definition = definitions.find((each) => each.Name === name);
-  if (definition === undefined) throw new Error(`no container is named ${name}`);
+/** Where a container runs: the service's task (`worker`, and `migrate` at start), or a task that is started by hand. */
+export type ContainerName = 'worker' | 'migrate' | 'ops';
+
+/** The one container of this name, with its task definition, and its environment and secrets as maps. */
+export function container(stack: Stack, name: ContainerName) {
+  const found = Object.entries(resources(stack, 'AWS::ECS::TaskDefinition')).flatMap(([id, task]) =>
+    (task.Properties.ContainerDefinitions as ContainerDefinition[])
+      .filter((each) => each.Name === name)
+      .map((definition) => ({ id, task, definition })),
+  );
+  const [one, ...more] = found;
+  if (one === undefined || more.length > 0) throw new Error(`${found.length} containers are named ${name}`);
+  const { id, task, definition } = one;
   return {
+    id,
+    task,
     definition,
-    environment: Object.fromEntries(definition.Environment.map((each) => [each.Name, each.Value])),
-    secrets: Object.fromEntries(definition.Secrets.map((each) => [each.Name, each.ValueFrom])),
+    environment: Object.fromEntries((definition.Environment ?? []).map((each) => [each.Name, each.Value])),
+    secrets: Object.fromEntries((definition.Secrets ?? []).map((each) => [each.Name, each.ValueFrom])),
   };
 }
 
