@@ -4,10 +4,11 @@ import { redactSecrets } from './redact';
 
 /** The configuration without secrets: of the Stripe key only kind and mode remain, of a password only that there is one. */
 export function describeConfig(config: Config): object {
-  const { password, ...database } = config.database;
+  const { login } = config.database;
+  const hidden = 'password' in login ? { ...login, password: '***' } : login;
   return {
     ...config,
-    database: { ...database, ...(password === undefined ? {} : { password: '***' }) },
+    database: { ...config.database, login: hidden },
     stripe: { ...config.stripe, apiKey: redactSecrets(config.stripe.apiKey) },
   };
 }

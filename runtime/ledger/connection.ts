@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { PoolConfig } from 'pg';
+import { reason } from './errors';
 import { PasswordUnavailable } from './faults';
 
 /** Called for every new connection. `refresh`: the last password was refused, so a cached one is stale. */
@@ -59,7 +60,7 @@ function passwordConfig(password: string | PasswordFunction | undefined, login: 
       try {
         return await password({ refresh: login.refused });
       } catch (cause) {
-        throw new PasswordUnavailable('The password of the ledger could not be read', { cause });
+        throw new PasswordUnavailable(`The password of the ledger could not be read: ${reason(cause)}`, { cause });
       }
     },
   };

@@ -1,24 +1,61 @@
-/** From the configuration to what the ledger connects with: files are read here. */
+/** From the configuration to what the ledger connects with: files and secrets are read here. */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type { DatabaseConfig } from '../config';
 import type { LedgerConnection } from '../ledger/connection';
+import { LedgerSecret } from './ledger-secret';
+import { rdsToken } from './rds-token';
 
 /** Signed by roots of Amazon's own that no trust store has; its proxies by public ones. China's regions need PGSSLROOTCERT. */
 const AMAZON_RDS = /\.rds\.amazonaws\.com$/i;
 
-/** Rejects when the file of PGSSLROOTCERT cannot be read. A password file is read anew for every connection. */
-export async function ledgerConnection(database: DatabaseConfig): Promise<LedgerConnection> {
-  const { host, port, user, database: name, password, passwordFile, tls } = database;
-  const login =
-    passwordFile === undefined ? password : async () => (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+/** Where the ledger is, as it turned out, and how to log in. */
+export type KnownConnection = LedgerConnection &
+  Required<Pick<LedgerConnection, 'host' | 'port' | 'user' | 'database'>>;
+
+/**
+ * Rejects when the file of PGSSLROOTCERT or the secret of DATABASE_SECRET_ARN cannot be read. A password file is read
+ * anew, and a token signed anew, for every connection; a secret again when its password is refused.
+ */
+export async function ledgerConnection(config: DatabaseConfig): Promise<KnownConnection> {
+  const { tls } = config;
+  const { host, ...login } = await placeAndLogin(config);
   return {
     host,
-    port,
-    user,
-    database: name,
-    ...(login === undefined ? {} : { password: login }),
+    ...login,
     ssl: tls.mode === 'disable' ? false : { mode: 'verify-full', ...(await authority(host, tls.rootCertFile)) },
+  };
+}
+
+async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
+  const { login } = config;
+  if (login.method === 'secret') return fromSecret(config, login.secretArn);
+  const { host = '', port = 5432, user = '', database = user } = config;
+  const place = { host, port, user, database };
+  if (login.method === 'rds-iam') return { ...place, password: await rdsToken({ host, port, user, ...login }) };
+  const { password, passwordFile } = login;
+  if (passwordFile !== undefined) {
+    return { ...place, password: async () => (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '') };
+  }
+  return { ...place, ...(password === undefined ? {} : { password }) };
+}
+
+async function fromSecret(config: DatabaseConfig, arn: string): Promise<KnownConnection> {
+  const secret = new LedgerSecret(arn);
+  const fields = await secret.read().catch((cause: Error) => {
+    throw new Error(`DATABASE_SECRET_ARN: ${cause.message}`, { cause });
+  });
+  const host = config.host ?? fields.host;
+  if (host === undefined) {
+    throw new Error(`PGHOST: not set, and the secret ${arn} has no field host. Say where the ledger is.`);
+  }
+  const user = fields.username;
+  return {
+    host,
+    port: config.port ?? fields.port ?? 5432,
+    user,
+    database: config.database ?? fields.dbname ?? user,
+    password: secret.passwordOf(user),
   };
 }
 

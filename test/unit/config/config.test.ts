@@ -24,7 +24,8 @@ describe('a complete environment', () => {
         port: 5432,
         database: 'ledger',
         user: 'worker',
-        password: 'hunter2',
+        login: { method: 'password', password: 'hunter2' },
+        migrateCommand: 'chargeonce migrate --apply',
         tls: { mode: 'verify-full' },
       },
       stripe: {

@@ -11,6 +11,7 @@ const problems = (env: Record<string, string>) => {
   return read.ok ? [] : read.problems;
 };
 
+const ARN = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:ledger-AbCdEf';
 const PARTS = { PGHOST: 'db', PGUSER: 'worker', PGDATABASE: 'ledger' };
 
 describe('where the ledger is', () => {
@@ -20,8 +21,9 @@ describe('where the ledger is', () => {
       port: 6000,
       database: 'my db',
       user: 'a@b',
-      password: 'p/w',
+      login: { method: 'password', password: 'p/w' },
       tls: { mode: 'disable' },
+      migrateCommand: 'chargeonce migrate --apply',
     });
   });
 
@@ -33,8 +35,9 @@ describe('where the ledger is', () => {
       port: 6432,
       database: 'worker',
       user: 'worker',
-      password: 'x',
+      login: { method: 'password', password: 'x' },
       tls: { mode: 'verify-full', rootCertFile: '/ca.pem' },
+      migrateCommand: 'chargeonce migrate --apply',
     });
   });
 
@@ -44,7 +47,7 @@ describe('where the ledger is', () => {
     ).toMatchObject({
       host: 'db',
       user: 'worker',
-      password: 'x',
+      login: { password: 'x' },
       database: 'ledger',
     });
   });
@@ -90,15 +93,103 @@ describe('TLS', () => {
 
 describe('the password', () => {
   test('may come from a file', () => {
-    expect(config({ ...PARTS, PGPASSWORD_FILE: '/run/secrets/ledger' }).passwordFile).toBe('/run/secrets/ledger');
+    expect(config({ ...PARTS, PGPASSWORD_FILE: '/run/secrets/ledger' }).login).toEqual({
+      method: 'password',
+      passwordFile: '/run/secrets/ledger',
+    });
   });
 
   test.each([
-    ['DATABASE_AUTH', 'rds-iam', 'rds-iam is not in this version'],
     ['DATABASE_AUTH', 'entra', 'entra is not in this version'],
     ['DATABASE_AUTH', 'none', 'allowed: password | rds-iam | entra'],
-    ['DATABASE_SECRET_ARN', 'arn:aws:secretsmanager:x', 'nothing in this version'],
+    ['DATABASE_SECRET_ARN', 'arn:aws:s3:::x', 'arn:aws:secretsmanager:<region>'],
+    [
+      'DATABASE_SECRET_ARN',
+      'arn:aws:secretsmanager:eu-west-1:123456789012:secret:x-AbCdEf:password::',
+      'without a field',
+    ],
   ])('%s=%s is refused', (name, value, words) => {
-    expect(problems({ ...PARTS, [name]: value })[0]).toContain(words);
+    expect(problems({ PGHOST: 'db', PGDATABASE: 'ledger', [name]: value })[0]).toContain(words);
   });
+});
+
+describe('a login of Amazon RDS', () => {
+  const RDS = { ...PARTS, DATABASE_AUTH: 'rds-iam', AWS_REGION: 'eu-west-1' };
+
+  test('needs a user, a region and TLS, and nothing else', () => {
+    expect(config(RDS)).toMatchObject({
+      host: 'db',
+      user: 'worker',
+      login: { method: 'rds-iam', region: 'eu-west-1' },
+      tls: { mode: 'verify-full' },
+    });
+  });
+
+  test('refuses everything that contradicts it, all at once, and shows no password', () => {
+    const found = problems({
+      DATABASE_URL: 'postgres://worker:geheim@127.0.0.1/ledger?sslmode=disable',
+      DATABASE_AUTH: 'rds-iam',
+      PGPASSWORD: 'geheim',
+      PGPASSWORD_FILE: '/run/secrets/ledger',
+      DATABASE_SECRET_ARN: ARN,
+    });
+    const words = [
+      'PGPASSWORD: received "***"; allowed: nothing beside DATABASE_AUTH=rds-iam',
+      'PGPASSWORD_FILE: received "/run/secrets/ledger"; allowed: nothing beside DATABASE_AUTH=rds-iam',
+      `DATABASE_SECRET_ARN: received "${ARN}"; allowed: nothing beside DATABASE_AUTH=rds-iam`,
+      'DATABASE_URL: received "***"; allowed: no password beside DATABASE_AUTH=rds-iam',
+      'AWS_REGION: received nothing',
+      'DATABASE_URL: received "disable"; allowed: verify-full with DATABASE_AUTH=rds-iam',
+    ];
+    expect(found.map((problem, index) => problem.slice(0, words[index]?.length))).toEqual(words);
+    expect(found.join()).not.toContain('geheim');
+  });
+
+  test('is not sent in the clear, not even on this machine', () => {
+    expect(problems({ ...RDS, PGHOST: '127.0.0.1', PGSSLMODE: 'disable' })).toHaveLength(1);
+    expect(problems({ ...RDS, PGSSLMODE: 'require' })).toHaveLength(1);
+    expect(problems({ ...RDS, AWS_REGION: 'Frankfurt' })[0]).toContain('AWS_REGION: received "Frankfurt"');
+  });
+});
+
+describe('a secret of Secrets Manager', () => {
+  test('may say everything', () => {
+    expect(config({ DATABASE_SECRET_ARN: ARN })).toEqual({
+      login: { method: 'secret', secretArn: ARN },
+      tls: { mode: 'verify-full' },
+      migrateCommand: 'chargeonce migrate --apply',
+    });
+  });
+
+  test('leaves host, port and database to what is set', () => {
+    expect(
+      config({ DATABASE_SECRET_ARN: ARN, DATABASE_AUTH: 'password', DATABASE_URL: 'postgres://db:6000/ledger' }),
+    ).toMatchObject({ host: 'db', port: 6000, database: 'ledger' });
+    expect(config({ DATABASE_SECRET_ARN: ARN, PGPORT: '6000' })).not.toHaveProperty('host');
+  });
+
+  test('refuses another user or password beside it, and an unknown host without TLS', () => {
+    const found = problems({
+      DATABASE_SECRET_ARN: ARN,
+      DATABASE_URL: 'postgres://somebody:geheim@db/ledger',
+      PGUSER: 'me',
+      PGPASSWORD: 'geheim',
+      PGPASSWORD_FILE: '/x',
+    });
+    expect(found.map((problem) => problem.slice(0, problem.indexOf(':')))).toEqual([
+      'PGUSER',
+      'PGPASSWORD',
+      'PGPASSWORD_FILE',
+      'DATABASE_URL',
+      'DATABASE_URL',
+    ]);
+    expect(found.join()).not.toContain('geheim');
+    expect(problems({ DATABASE_SECRET_ARN: ARN, PGSSLMODE: 'disable' })[0]).toContain('PGSSLMODE');
+  });
+});
+
+test('the command that migrates is what is said', () => {
+  expect(config({ ...PARTS, MIGRATE_COMMAND: 'aws ecs run-task --task x' }).migrateCommand).toBe(
+    'aws ecs run-task --task x',
+  );
 });

@@ -15,7 +15,9 @@ const DATABASE: DatabaseConfig = {
   port: 5432,
   user: 'worker',
   database: 'ledger',
+  login: { method: 'password' },
   tls: { mode: 'verify-full' },
+  migrateCommand: 'x',
 };
 
 async function ca(changes: Partial<DatabaseConfig>): Promise<string | undefined> {
@@ -26,13 +28,16 @@ async function ca(changes: Partial<DatabaseConfig>): Promise<string | undefined>
 
 describe('the password', () => {
   test('is what the configuration says', async () => {
-    expect((await ledgerConnection({ ...DATABASE, password: 'x' })).password).toBe('x');
+    expect((await ledgerConnection({ ...DATABASE, login: { method: 'password', password: 'x' } })).password).toBe('x');
     expect(await ledgerConnection(DATABASE)).not.toHaveProperty('password');
   });
 
   test('in a file is read anew each time, so that it can be rotated; its last newline does not belong to it', async () => {
     const file = join(folder, 'password');
-    const { password } = await ledgerConnection({ ...DATABASE, password: 'not this', passwordFile: file });
+    const { password } = await ledgerConnection({
+      ...DATABASE,
+      login: { method: 'password', password: 'not this', passwordFile: file },
+    });
     if (typeof password !== 'function') throw new Error('not a function');
     writeFileSync(file, 'first\n');
     expect(await password({ refresh: false })).toBe('first');
