@@ -1,0 +1,67 @@
+/** Alarms on what AWS says of the stream and of the lease table. */
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type { AlarmName } from '../shared/alarm-texts';
+import type { AlarmSpec } from './billing-monitoring-alarm';
+import type { IBillingStream } from './billing-stream-base';
+import { type ILeaseTable, OWNER_INDEX } from './lease-table-base';
+
+const { BREACHING, NOT_BREACHING } = cloudwatch.TreatMissingData;
+const EACH_MINUTE = { period: Duration.minutes(1), statistic: cloudwatch.Stats.SUM };
+
+/** What Kinesis does unless it is told otherwise; so much is assumed of a stream whose retention is not known. */
+const ASSUMED_RETENTION = Duration.hours(24);
+/** Of the retention: enough of it is left to notice, to repair and to catch up. */
+const CRITICAL_PART = 0.25;
+
+export interface LagLimits {
+  readonly warning: Duration;
+  readonly critical: Duration;
+}
+
+export function lagLimits(stream: IBillingStream | undefined, given: Partial<LagLimits>): LagLimits {
+  const retention = stream?.retentionPeriod ?? ASSUMED_RETENTION;
+  return {
+    warning: given.warning ?? Duration.minutes(1),
+    critical: given.critical ?? Duration.seconds(retention.toSeconds() * CRITICAL_PART),
+  };
+}
+
+export function streamAlarms(stream: IBillingStream, { warning, critical }: LagLimits): AlarmSpec[] {
+  const lag = { metric: stream.metricIteratorAge(), unit: 'ms behind', missing: BREACHING };
+  const refused = (name: AlarmName, metric: cloudwatch.Metric, periods: number): AlarmSpec => ({
+    name,
+    metric,
+    limit: { above: 0 },
+    unit: 'a minute',
+    periods,
+    missing: NOT_BREACHING,
+  });
+  return [
+    { ...lag, name: 'lagWarning', limit: { above: warning.toMilliseconds() }, periods: 5 },
+    { ...lag, name: 'lagCritical', limit: { above: critical.toMilliseconds() }, periods: 3 },
+    refused('streamWriteThrottled', stream.metricWriteThrottled(), 3),
+    refused('streamPutFailed', stream.metricPutRecordsFailed(), 3),
+    refused('streamReadThrottled', stream.stream.metric('ReadProvisionedThroughputExceeded', EACH_MINUTE), 5),
+  ];
+}
+
+/** One alarm for each way to throttle, so that none depends on metrics that exist only once something went wrong. */
+export function leaseTableAlarms({ table }: ILeaseTable): AlarmSpec[] {
+  const onTable = (metricName: string, more: Record<string, string> = {}) =>
+    table.metric(metricName, { ...EACH_MINUTE, dimensionsMap: { TableName: table.tableName, ...more } });
+  const refused = (name: AlarmName, metric: cloudwatch.Metric, periods = 1): AlarmSpec => ({
+    name,
+    metric,
+    limit: { above: 0 },
+    unit: 'a minute',
+    periods,
+    missing: NOT_BREACHING,
+  });
+  return [
+    refused('leaseWritesThrottled', onTable('WriteThrottleEvents')),
+    refused('leaseReadsThrottled', onTable('ReadThrottleEvents')),
+    refused('leaseIndexThrottled', onTable('WriteThrottleEvents', { GlobalSecondaryIndexName: OWNER_INDEX })),
+    refused('leaseTableErrors', onTable('SystemErrors', { Operation: 'UpdateItem' }), 3),
+  ];
+}

@@ -1,0 +1,117 @@
+import { Annotations, Aspects, CfnResource, Duration, Token } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ecs from 'aws-cdk-lib/aws-ecs';
+import { Construct, type IConstruct } from 'constructs';
+import { ALARM_NAMES, type AlarmName } from '../shared/alarm-texts';
+import { wrongProp } from '../shared/check';
+import { type AlarmSpec, createAlarm, isPage } from './billing-monitoring-alarm';
+import { serviceAlarms, workerAlarms } from './billing-monitoring-consumer';
+import type { BillingMonitoringProps } from './billing-monitoring-props';
+import { lagLimits, leaseTableAlarms, streamAlarms } from './billing-monitoring-source';
+
+/** Alarms with real dimensions on every part that is given, one composite alarm that pages, and a dashboard. */
+export class BillingMonitoring extends Construct {
+  /** Every alarm that was made, by name. */
+  readonly alarms: Readonly<Partial<Record<AlarmName, cloudwatch.Alarm>>>;
+  /** In ALARM while any alarm of severity `page` is. This is the one to wake somebody with. */
+  readonly page: cloudwatch.CompositeAlarm;
+  private hasActions = false;
+
+  constructor(scope: Construct, id: string, props: BillingMonitoringProps) {
+    super(scope, id);
+    this.checkNames(props.disable ?? []);
+    this.alarms = this.addAlarms(alarmsOf(props), new Set(props.disable ?? []));
+    this.page = this.addPage(props.disable ?? []);
+    this.startAfter(props.consumer.service);
+    this.addAlarmAction(...(props.alarmActions ?? []));
+    this.warnIfNobodyIsPaged();
+  }
+
+  /** Tells these when the composite alarm goes to ALARM, and when it is OK again. */
+  addAlarmAction(...actions: cloudwatch.IAlarmAction[]): void {
+    if (actions.length === 0) return;
+    this.hasActions = true;
+    this.page.addAlarmAction(...actions);
+    this.page.addOkAction(...actions);
+  }
+
+  private addAlarms(specs: readonly AlarmSpec[], disabled: ReadonlySet<AlarmName>) {
+    const alarms: Partial<Record<AlarmName, cloudwatch.Alarm>> = {};
+    for (const spec of specs) if (!disabled.has(spec.name)) alarms[spec.name] = createAlarm(this, spec);
+    return alarms;
+  }
+
+  private addPage(disabled: readonly AlarmName[]): cloudwatch.CompositeAlarm {
+    const paging = Object.entries(this.alarms).filter(([name]) => isPage(name as AlarmName));
+    if (paging.length === 0) {
+      throw wrongProp({
+        path: this.node.path,
+        prop: 'disable',
+        received: disabled.join(', '),
+        allowed: `any but all of ${ALARM_NAMES.filter(isPage).join(', ')}`,
+        wayOut: 'Nothing would ever page anybody: leave at least one of them, or leave this construct out.',
+      });
+    }
+    return new cloudwatch.CompositeAlarm(this, 'Page', {
+      alarmRule: cloudwatch.AlarmRule.anyOf(
+        ...paging.map(([, alarm]) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM)),
+      ),
+      alarmDescription:
+        'Billing needs a person now: one of the alarms marked [page] is in ALARM. Its description says what it means and what to do first.',
+    });
+  }
+
+  /** Alarms that take silence for a fault begin when there can be something to hear: not before the service runs. */
+  private startAfter(service: ecs.FargateService): void {
+    const resource = service.node
+      .findAll()
+      .find((each) => CfnResource.isCfnResource(each) && each.cfnResourceType === 'AWS::ECS::Service');
+    if (resource === undefined) return;
+    for (const name of ['workersGone', 'lagWarning', 'lagCritical'] as const) {
+      this.alarms[name]?.node.addDependency(resource);
+    }
+  }
+
+  private checkNames(disabled: readonly string[]): void {
+    const unknown = disabled.filter((name) => !Token.isUnresolved(name) && !ALARM_NAMES.includes(name as AlarmName));
+    if (unknown.length === 0) return;
+    throw wrongProp({
+      path: this.node.path,
+      prop: 'disable',
+      received: unknown.join(', '),
+      allowed: ALARM_NAMES.join(', '),
+      wayOut: 'An alarm that is misspelled here would go on paging.',
+    });
+  }
+
+  /** At synth: actions may be added until then. */
+  private warnIfNobodyIsPaged(): void {
+    Aspects.of(this).add({
+      visit: (node: IConstruct) => {
+        if (node !== this || this.hasActions) return;
+        Annotations.of(this).addWarningV2(
+          'chargeonce:nobody-is-paged',
+          'The alarms have no action, so nobody is told when billing stands still: give alarmActions, or call addAlarmAction().',
+        );
+      },
+    });
+  }
+}
+
+function alarmsOf(props: BillingMonitoringProps): AlarmSpec[] {
+  const { consumer, stream, leaseTable } = props;
+  const given = {
+    ...(props.lagWarning === undefined ? {} : { warning: props.lagWarning }),
+    ...(props.lagCritical === undefined ? {} : { critical: props.lagCritical }),
+  };
+  return [
+    ...(stream === undefined ? [] : streamAlarms(stream, lagLimits(stream, given))),
+    ...(leaseTable === undefined ? [] : leaseTableAlarms(leaseTable)),
+    ...workerAlarms(consumer.metricsService, leaseTable?.leaseDuration ?? Duration.seconds(10)),
+    ...serviceAlarms({
+      service: consumer.service,
+      desiredCount: consumer.desiredCount,
+      containerInsights: props.containerInsights ?? consumer.service.cluster.node.scope === consumer,
+    }),
+  ];
+}
