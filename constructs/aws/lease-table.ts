@@ -1,8 +1,8 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import { leaseTableSize } from '../../runtime/contract';
 import { wrongProp } from '../shared/check';
-import { leaseTableSize } from '../shared/lease-table-size';
 import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits';
 import { ImportedTable, type ImportedTableOptions } from './imported-table';
 import { type ILeaseTable, LeaseTableBase, OWNER_INDEX } from './lease-table-base';

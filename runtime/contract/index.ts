@@ -15,6 +15,19 @@ export { CRASH_POINTS, type CrashPoint } from './crash-points';
 export { ENVIRONMENT, type EnvironmentName } from './environment';
 export { EVENT_VERSION } from './event';
 export {
+  fitsOneTable,
+  kclWrites,
+  LEASES_PER_SHARD,
+  type LeaseTableLoad,
+  type LeaseTableSize,
+  leaseTableSize,
+  mostShards,
+  ON_DEMAND_START_WRITES,
+  onDemandShards,
+  renewalSeconds,
+  TABLE_QUOTA,
+} from './lease-table-size';
+export {
   type LabelledMetricName,
   METRICS,
   METRICS_BY_LABEL,
