@@ -6,6 +6,7 @@ import { ALARM_NAMES, type AlarmName } from '../shared/alarm-texts';
 import { wrongProp } from '../shared/check';
 import { type AlarmSpec, createAlarm, isPage } from './billing-monitoring-alarm';
 import { serviceAlarms, workerAlarms } from './billing-monitoring-consumer';
+import { ledgerAlarms, ledgerFigures } from './billing-monitoring-ledger';
 import type { BillingMonitoringProps } from './billing-monitoring-props';
 import { lagLimits, leaseTableAlarms, streamAlarms } from './billing-monitoring-source';
 
@@ -100,6 +101,7 @@ export class BillingMonitoring extends Construct {
 
 function alarmsOf(props: BillingMonitoringProps): AlarmSpec[] {
   const { consumer, stream, leaseTable } = props;
+  const figures = props.ledger === undefined ? undefined : ledgerFigures(props.ledger);
   const given = {
     ...(props.lagWarning === undefined ? {} : { warning: props.lagWarning }),
     ...(props.lagCritical === undefined ? {} : { critical: props.lagCritical }),
@@ -113,5 +115,6 @@ function alarmsOf(props: BillingMonitoringProps): AlarmSpec[] {
       desiredCount: consumer.desiredCount,
       containerInsights: props.containerInsights ?? consumer.service.cluster.node.scope === consumer,
     }),
+    ...(figures === undefined ? [] : ledgerAlarms(figures, consumer.desiredCount)),
   ];
 }

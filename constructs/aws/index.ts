@@ -1,7 +1,10 @@
 import './peers';
 
+export type { AlarmName } from '../shared/alarm-texts';
 export { BillingConsumer } from './billing-consumer';
 export type { BillingConsumerProps } from './billing-consumer-props';
+export { BillingMonitoring } from './billing-monitoring';
+export type { BillingMonitoringProps } from './billing-monitoring-props';
 export { BillingStream, type BillingStreamProps } from './billing-stream';
 export type { IBillingStream } from './billing-stream-base';
 export type { ImportedStreamOptions } from './imported-stream';

@@ -20,6 +20,10 @@ export interface LedgerLogin {
 export interface ILedgerDatabase extends IConstruct, ec2.IConnectable {
   readonly endpoint: rds.Endpoint;
   readonly databaseName: string;
+  /** The server, when it is an instance: what CloudWatch knows of it can be watched. */
+  readonly instance?: rds.IDatabaseInstance;
+  /** The server, when it is a cluster. Neither: a database that is known by its secret alone. */
+  readonly cluster?: rds.IDatabaseCluster;
   /** Fields `username` and `password`: may do anything in the database. Only migrations read it. */
   readonly ownerSecret: secrets.ISecret;
   /** How worker and ops task log in. */
