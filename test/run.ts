@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buildImages } from '../runtime/image/build';
+import { PythonMissing, pythonEnvironment, REQUIREMENTS } from './deploy/python';
 import { ENDED, STARTED } from './support/running-files';
 
 /** Cheap suites first: they fail fastest. */
 const SUITES = ['unit', 'emulators', 'aws', 'ledger', 'sources', 'simulator', 'bugs', 'faults', 'package'];
+/** Runs when it is named: it needs Python and the package index of Python. */
+const ON_REQUEST = ['deploy'];
 const ROOT = join(__dirname, '..');
 /** No suite is silent for longer than this. */
 const HEARTBEAT_MS = 15_000;
@@ -27,17 +30,22 @@ interface Result {
 
 async function main(): Promise<void> {
   const asked = process.argv.slice(2);
-  const unknown = asked.filter((name) => !SUITES.includes(name));
+  const all = [...SUITES, ...ON_REQUEST];
+  const unknown = asked.filter((name) => !all.includes(name));
   if (unknown.length > 0) {
-    console.error(`There is no suite ${unknown.join(', ')}. Suites: ${SUITES.join(', ')}.`);
+    console.error(`There is no suite ${unknown.join(', ')}. Suites: ${all.join(', ')}.`);
     process.exitCode = 2;
     return;
   }
   const started = performance.now();
+  if (asked.includes('deploy')) {
+    console.log('== Python');
+    for (const file of REQUIREMENTS) await pythonEnvironment(file, (line) => console.log(`   ${line}`));
+  }
   console.log('== bundles');
   for (const { name, bytes } of await buildImages()) console.log(`   ${name} ${(bytes / 1024 / 1024).toFixed(2)} MiB`);
   const results: Result[] = [];
-  for (const suite of SUITES.filter((name) => asked.length === 0 || asked.includes(name))) {
+  for (const suite of asked.length === 0 ? SUITES : all.filter((name) => asked.includes(name))) {
     results.push(await runSuite(suite));
   }
   summarize(results, secondsSince(started));
@@ -143,7 +151,8 @@ function summarize(results: readonly Result[], seconds: number): void {
 const secondsSince = (started: number): number => (performance.now() - started) / 1_000;
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.stack : error);
+  const missing = error instanceof PythonMissing;
+  console.error(missing ? error.message : error instanceof Error ? error.stack : error);
   console.log('0 passed, 1 failed');
-  process.exitCode = 1;
+  process.exitCode = missing ? 2 : 1;
 });

@@ -7,6 +7,9 @@ import { join } from 'node:path';
 const CACHE = join(__dirname, '../../node_modules/.cache/chargeonce');
 const OLDEST = [3, 10] as const;
 
+/** The emulator with what it needs, and the linters of templates. */
+export const REQUIREMENTS = ['requirements.txt', 'requirements-lint.txt'] as const;
+
 /** This machine cannot make the environment; the message says what is missing and how it comes. */
 export class PythonMissing extends Error {
   override readonly name = 'PythonMissing';
@@ -27,7 +30,7 @@ export interface PythonEnvironment {
  * @throws {PythonMissing} When there is no Python, no `venv`, or the packages cannot be installed.
  */
 export async function pythonEnvironment(
-  requirements: 'requirements.txt' | 'requirements-lint.txt',
+  requirements: (typeof REQUIREMENTS)[number],
   say: (line: string) => void = () => {},
 ): Promise<PythonEnvironment> {
   const file = join(__dirname, requirements);
