@@ -4,6 +4,7 @@ import { migrateVerb } from './migrate';
 import { publishVerb } from './publish';
 import { reconcileVerb } from './reconcile';
 import type { RunPipeline } from './run-pipeline';
+import { sizeVerb } from './size';
 import type { Verb } from './verb';
 
 /** Loaded when `consume` runs, so that the other verbs start without the SDKs of the worker. */
@@ -11,5 +12,5 @@ const runPipeline: RunPipeline = async (config, context) =>
   (await import('../pipeline.js')).runPipeline(config, context);
 
 export function verbs(): readonly Verb[] {
-  return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb];
+  return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb, sizeVerb];
 }
