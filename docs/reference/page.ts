@@ -1,5 +1,6 @@
 /** The reference as one page of Markdown. */
 import { type Entry, type EntryKind, type Field, givenNames, type Method, type Reference } from './model';
+import { table } from './table';
 
 const HEAD = `# Constructs
 
@@ -114,7 +115,3 @@ const cell = (words: string) =>
     .replaceAll('|', '\\|')
     .replace(/\n{2,}/g, '<br>')
     .replace(/\n/g, ' ');
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
