@@ -9,15 +9,19 @@ import { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../shared/limits';
 import type { BillingConsumerProps } from './billing-consumer-props';
-import { checkDesiredCount, checkNetwork, checkOwnNames } from './consumer-checks';
+import { checkDesiredCount, checkEnvironment, checkSecretKey, checkSize } from './consumer-checks';
 import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerContainer } from './consumer-containers';
 import { chargingEnvironment, type WorkerSettings, workerEnvironment } from './consumer-environment';
 import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
+import { checkPlace, egressSubnets, warnOfOtherVpc } from './consumer-network';
 import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
 import { OpsTask } from './ops-task';
 import { packagedImage } from './packaged-image';
 import { StripeMode } from './stripe-mode';
+
+const CPU = 256;
+const MEMORY_MIB = 512;
 
 /** The consumer runtime on Fargate: reads the stream, charges once, keeps the ledger. */
 export class BillingConsumer extends Construct implements ec2.IConnectable, iam.IGrantable {
@@ -46,17 +50,15 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       separator: '-',
       allowedSpecialCharacters: '-_',
     });
-    checkNetwork(this.node.path, props);
-    checkDesiredCount(this.node.path, this.desiredCount, props.stream.shardCount);
     const settings = this.settingsOf(props);
-    checkOwnNames(this.node.path, props.environment ?? {}, Object.keys(workerEnvironment(this, settings)));
+    const { vpc, subnets } = this.check(props, settings);
 
     this.logGroup = new logs.LogGroup(this, 'Logs', {
       retention: props.logRetention ?? logs.RetentionDays.THREE_MONTHS,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
-    this.cluster = props.cluster ?? this.addCluster(props.vpc!);
-    const setting = this.taskSettingOf(props);
+    this.cluster = props.cluster ?? this.addCluster(vpc);
+    const setting = this.taskSettingOf(props, vpc, subnets);
     const wiring = { image: props.image ?? this.packaged(setting.cpuArchitecture), logGroup: this.logGroup };
     if (props.migrations === Migrations.MANUAL) {
       const container = migrateContainer(wiring, props.ledger);
@@ -67,7 +69,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     this.executionRole = this.taskDefinition.obtainExecutionRole();
     this.grantPrincipal = this.taskRole.grantPrincipal;
     this.opsTask = this.addOpsTask(props, settings, setting, wiring);
-    this.service = this.addService(setting, props);
+    this.service = this.addService(setting);
     this.connections = this.service.connections;
 
     props.stream.grantConsume(this);
@@ -120,6 +122,20 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     return this.metric('millisBehindLatest', options);
   }
 
+  /** All that can be wrong with the props, before anything is made. */
+  private check(props: BillingConsumerProps, settings: WorkerSettings) {
+    const { path } = this.node;
+    const vpc = checkPlace(path, props);
+    const subnets = egressSubnets(path, vpc, props.vpcSubnets);
+    warnOfOtherVpc(this, vpc, props.ledger);
+    checkDesiredCount(path, this.desiredCount, props.stream.shardCount);
+    checkSize(path, props.cpu ?? CPU, props.memoryLimitMiB ?? MEMORY_MIB);
+    checkSecretKey(this, 'stripeKey', props.stripeKey);
+    checkSecretKey(this, 'ledger', props.ledger.ownerSecret);
+    checkEnvironment(this, props.environment ?? {}, Object.keys(workerEnvironment(this, settings)));
+    return { vpc, subnets };
+  }
+
   private settingsOf(props: BillingConsumerProps): WorkerSettings {
     return {
       stream: props.stream,
@@ -133,14 +149,13 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     };
   }
 
-  private taskSettingOf(props: BillingConsumerProps): TaskSetting {
-    const { vpc } = this.cluster;
+  private taskSettingOf(props: BillingConsumerProps, vpc: ec2.IVpc, subnets: ec2.SelectedSubnets): TaskSetting {
     return {
-      cpu: props.cpu ?? 256,
-      memoryLimitMiB: props.memoryLimitMiB ?? 512,
+      cpu: props.cpu ?? CPU,
+      memoryLimitMiB: props.memoryLimitMiB ?? MEMORY_MIB,
       cpuArchitecture: props.cpuArchitecture ?? ecs.CpuArchitecture.ARM64,
       cluster: this.cluster,
-      subnets: vpc.selectSubnets(props.vpcSubnets ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS }),
+      subnets,
       securityGroup: new ec2.SecurityGroup(this, 'SecurityGroup', {
         vpc,
         description: 'chargeonce: tasks that charge',
@@ -191,12 +206,12 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     return this.migrateTask === undefined ? {} : { [ENVIRONMENT.MIGRATE_COMMAND]: this.migrateTask.command };
   }
 
-  private addService({ securityGroup }: TaskSetting, props: BillingConsumerProps): ecs.FargateService {
+  private addService({ securityGroup, subnets }: TaskSetting): ecs.FargateService {
     return new ecs.FargateService(this, 'Service', {
       cluster: this.cluster,
       taskDefinition: this.taskDefinition,
       desiredCount: this.desiredCount,
-      vpcSubnets: props.vpcSubnets ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      vpcSubnets: { subnets: subnets.subnets },
       securityGroups: [securityGroup],
       assignPublicIp: false,
       enableExecuteCommand: false,

@@ -1,8 +1,12 @@
-import { Token } from 'aws-cdk-lib';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
+/** What a consumer refuses at synth, before anything is made. */
+import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib';
+import type * as kms from 'aws-cdk-lib/aws-kms';
+import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
+import { meantSetting } from '../../runtime/contract/misspelt';
 import { wrongProp } from '../shared/check';
-import type { BillingConsumerProps } from './billing-consumer-props';
+import { FARGATE_CPU, fargateMemory } from '../shared/fargate-size';
 
 /** Settings that would contradict what the construct wired, beside those it sets itself. */
 const OWNED_UNSET = [
@@ -16,44 +20,36 @@ const OWNED_UNSET = [
   ENVIRONMENT.SPEND_CAP_DEFAULT,
   ENVIRONMENT.STREAM_ARN,
   ENVIRONMENT.WORKER_ID,
+  ENVIRONMENT.MIGRATE_COMMAND,
   ENVIRONMENT.CHARGEONCE_CRASH_AT,
 ] as const;
 
-/** @throws when `environment` names something that the construct sets or wires itself */
-export function checkOwnNames(path: string, given: Readonly<Record<string, string>>, ours: readonly string[]): void {
+/**
+ * Warns of a name that looks like a setting misspelt, which the runtime would not read.
+ *
+ * @throws when `environment` names something that the construct sets or wires itself
+ */
+export function checkEnvironment(
+  scope: Construct,
+  given: Readonly<Record<string, string>>,
+  ours: readonly string[],
+): void {
   const owned = new Set<string>([...ours, ...OWNED_UNSET]);
   for (const name of Object.keys(given)) {
     if (owned.has(name)) {
       throw wrongProp({
-        path,
+        path: scope.node.path,
         prop: 'environment',
         received: `a map with ${name}`,
         allowed: 'names the construct does not set itself',
         wayOut: `Leave ${name} out: its value follows from the other props.`,
       });
     }
-  }
-}
-
-/** @throws when it is not clear where the tasks run, or when they could not reach Stripe from there */
-export function checkNetwork(path: string, props: Pick<BillingConsumerProps, 'cluster' | 'vpc' | 'vpcSubnets'>): void {
-  if ((props.cluster === undefined) === (props.vpc === undefined)) {
-    throw wrongProp({
-      path,
-      prop: 'cluster, vpc',
-      received: props.cluster ? 'both given' : 'neither given',
-      allowed: 'exactly one of the two',
-      wayOut: 'Give the cluster to run in, or the vpc in which a cluster shall be made.',
-    });
-  }
-  if (props.vpcSubnets?.subnetType === ec2.SubnetType.PRIVATE_ISOLATED) {
-    throw wrongProp({
-      path,
-      prop: 'vpcSubnets',
-      received: 'PRIVATE_ISOLATED',
-      allowed: 'subnets with egress',
-      wayOut: 'Isolated subnets have no way to Stripe. Leave it out for PRIVATE_WITH_EGRESS.',
-    });
+    const meant = meantSetting(name);
+    if (meant !== undefined) {
+      const text = `environment has ${name}, which nothing reads. Did you mean ${meant}?`;
+      Annotations.of(scope).addWarningV2(`chargeonce:environment:${name}`, text);
+    }
   }
 }
 
@@ -72,4 +68,50 @@ export function checkDesiredCount(path: string, desiredCount: number, shardCount
     const wayOut = 'A shard is read by one task at a time; the others would idle. Add shards or run fewer tasks.';
     throw wrongProp({ path, prop, received, allowed: `at most ${shardCount}, the shards`, wayOut });
   }
+}
+
+/** @throws when Fargate has no task of this size */
+export function checkSize(path: string, cpu: number, memoryLimitMiB: number): void {
+  if (Token.isUnresolved(cpu)) return;
+  const memory = fargateMemory(cpu);
+  if (memory.length === 0) {
+    const wayOut = 'Leave it out for 256: one worker hardly uses more than one virtual CPU.';
+    throw wrongProp({ path, prop: 'cpu', received: String(cpu), allowed: FARGATE_CPU.join(', '), wayOut });
+  }
+  if (Token.isUnresolved(memoryLimitMiB) || memory.includes(memoryLimitMiB)) return;
+  throw wrongProp({
+    path,
+    prop: 'memoryLimitMiB',
+    received: String(memoryLimitMiB),
+    allowed: `with cpu ${cpu}: ${inWords(memory)}`,
+    wayOut: 'Fargate has no other sizes. Leave both out for 256 and 512.',
+  });
+}
+
+/** A few values, or the first ones and the last. */
+function inWords(values: readonly number[]): string {
+  return values.length <= 4 ? values.join(', ') : `${values.slice(0, 3).join(', ')} … ${values.at(-1)}`;
+}
+
+/**
+ * A secret's own key in another stack would have to name the role of this one in its policy, while this stack refers
+ * to that one: the CDK then speaks of a cycle between ids that nobody typed.
+ *
+ * @throws when the key of a secret was made in another stack of the same account and region
+ */
+export function checkSecretKey(scope: Construct, prop: string, secret: secrets.ISecret): void {
+  const key: kms.IKey | undefined = secret.encryptionKey;
+  if (key === undefined || !Resource.isOwnedResource(key)) return;
+  const [here, there] = [Stack.of(scope), Stack.of(key)];
+  if (here === there || here.account !== there.account || here.region !== there.region) return;
+  throw wrongProp({
+    path: scope.node.path,
+    prop,
+    received: `a secret with a key of its own, ${key.node.path}, in the stack ${there.stackName}`,
+    allowed: `a key made in ${here.stackName}, an imported key, or no key of its own`,
+    wayOut:
+      `The policy of that key would name a role of ${here.stackName}, which itself needs ${there.stackName}: a cycle. ` +
+      'Give Secret.fromSecretAttributes(this, id, { secretCompleteArn: secret.secretArn, ' +
+      'encryptionKey: Key.fromKeyArn(this, keyId, key.keyArn) }) instead.',
+  });
 }

@@ -3,7 +3,7 @@ export { type Config, type Read, readChargingConfig, readConfig, readDatabaseCon
 export type { DatabaseConfig } from './database';
 export { describeConfig } from './describe';
 export type { KinesisConfig } from './kinesis';
-export { nearest } from './nearest';
+export { nearest } from '../contract/nearest';
 export type { ProcessConfig } from './process';
 export type { Environment } from './reader';
 export { redactSecrets } from './redact';

@@ -15,8 +15,12 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** The candidate within `limit` edits that needs the fewest, or nothing. */
-export function nearest(word: string, candidates: readonly string[], limit: number): string | undefined {
-  let best: string | undefined;
+export function nearest<Word extends string>(
+  word: string,
+  candidates: readonly Word[],
+  limit: number,
+): Word | undefined {
+  let best: Word | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue;
