@@ -31,9 +31,9 @@ export function workerAlarms(service: string, leaseDuration: Duration): AlarmSpe
     periods,
     missing: IGNORE,
   });
-  const beats = consumerMetric(service, 'heartbeat', { statistic: cloudwatch.Stats.SUM });
+  const ready = consumerMetric(service, 'ready', { statistic: cloudwatch.Stats.SUM });
   return [
-    { name: 'workersGone', metric: beats, limit: { below: 1 }, unit: 'reports', periods: 5, missing: BREACHING },
+    { name: 'workersGone', metric: ready, limit: { below: 1 }, unit: 'workers ready', periods: 5, missing: BREACHING },
     state('leasesUnowned', 'leasesUnowned', 0, 'shards', 3),
     state('checkpointStalled', 'checkpointStall', STALL_LIMIT.toMilliseconds(), 'ms', 3),
     state('unresolvedRows', 'unresolvedRows', 0, 'rows', 10),

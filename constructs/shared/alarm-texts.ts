@@ -73,10 +73,10 @@ export const ALARM_TEXTS = {
   },
   workersGone: {
     severity: 'page',
-    title: 'No worker is alive',
-    means: 'No worker has reported for five minutes: nothing is charged. Events wait on the stream.',
+    title: 'No worker is ready',
+    means: 'For five minutes no worker has said that it is ready: nothing is charged. Events wait on the stream.',
     firstStep:
-      'Look at the events of the ECS service and at the last lines of its log: a task that cannot start says why.',
+      'Look at the events of the ECS service and at the last lines of its log: a task that cannot start or is not ready says why.',
   },
   tasksMissing: {
     severity: 'warn',

@@ -4,16 +4,11 @@ export const METRICS_SERVICE = 'chargeonce';
 
 /**
  * Metrics the runtime emits: Prometheus name (key `prom`) and EMF name (key `emf`). A name in `_total` is a counter, any
- * other a gauge. `unit` is CloudWatch's; absent: Count. Each one is written in every line, as 0 when nothing happened,
- * so that a missing figure means that the worker is gone.
+ * other a gauge. `unit` is CloudWatch's; absent: Count. `peak`: a line of metrics has the highest value since the line
+ * before. Each one is written in every line, as 0 when nothing happened: a missing figure means that the worker is gone.
  */
 export const METRICS = {
-  heartbeat: {
-    prom: 'chargeonce_up',
-    emf: 'Heartbeat',
-    help: 'Gauge: 1 while the worker runs',
-    labels: [],
-  },
+  ready: { prom: 'chargeonce_ready', emf: 'Ready', help: 'Gauge: 1 while the worker is ready', labels: [] },
   events: {
     prom: 'chargeonce_events_total',
     emf: 'Events',
@@ -125,9 +120,10 @@ export const METRICS = {
   leaseRenewalTime: {
     prom: 'chargeonce_lease_renewal_ms',
     emf: 'LeaseRenewalTime',
-    help: 'Gauge: how long a lease renewal took, its repeats included, the longest since the last metrics line',
+    help: 'Gauge: how long the last renewal of a lease took, its repeats included',
     labels: [],
     unit: 'Milliseconds',
+    peak: true,
   },
   unresolvedRows: {
     prom: 'chargeonce_unresolved_rows',
@@ -144,9 +140,10 @@ export const METRICS = {
   eventLoopDelay: {
     prom: 'chargeonce_event_loop_delay_ms',
     emf: 'EventLoopDelay',
-    help: 'Gauge: how long the process stood still, the longest since the last metrics line',
+    help: 'Gauge: how long the process stood still, the longest since it was last asked',
     labels: [],
     unit: 'Milliseconds',
+    peak: true,
   },
 } as const;
 export type MetricName = keyof typeof METRICS;

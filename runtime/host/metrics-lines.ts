@@ -1,4 +1,5 @@
 /** Writes the metrics as one line a minute: CloudWatch's embedded metric format, or plain JSON. */
+import { METRICS } from '../contract';
 import type { Host } from './host';
 import type { ProcessMetrics } from './metrics';
 
@@ -24,8 +25,12 @@ export async function writeMetricsLines(options: MetricsLinesOptions, signal: Ab
 
 function metricsLine(options: MetricsLinesOptions): object {
   const figures = options.metrics.drain();
-  const time = options.host.now();
-  if (options.format === 'json') return { metrics: options.namespace, service: options.service, time, ...figures };
+  const { version, schema } = options.metrics.build;
+  const time = Math.floor(options.host.now());
+  const build = { Version: version, SchemaVersion: schema };
+  if (options.format === 'json') {
+    return { metrics: options.namespace, service: options.service, time, ...build, ...figures };
+  }
   return {
     _aws: {
       Timestamp: time,
@@ -33,13 +38,18 @@ function metricsLine(options: MetricsLinesOptions): object {
         {
           Namespace: options.namespace,
           Dimensions: [['Service']],
-          Metrics: Object.keys(figures).map((Name) => ({ Name, Unit: unitOf(Name) })),
+          Metrics: Object.keys(figures).map((Name) => ({ Name, Unit: UNITS.get(Name) ?? 'Count' })),
         },
       ],
     },
+    // Properties, not dimensions: a new version must not begin a new series, which no alarm would watch.
+    ...build,
     Service: options.service,
     ...figures,
   };
 }
 
-const unitOf = (name: string): string => (name.startsWith('Millis') ? 'Milliseconds' : 'Count');
+/** Units other than Count, by EMF name. */
+const UNITS: ReadonlyMap<string, string> = new Map(
+  Object.values(METRICS).flatMap((metric) => ('unit' in metric ? [[metric.emf, metric.unit] as const] : [])),
+);

@@ -65,7 +65,7 @@ interface Worker {
 
 async function work(worker: Worker): Promise<ExitCode> {
   const { config, log, signals, host } = worker;
-  const metrics = createMetrics();
+  const metrics = createMetrics({ version: packageVersion(), schema: String(SCHEMA_VERSION) });
   let pipeline: Pipeline | undefined;
   let wasReady = false;
   const notReady = (): string | undefined => {
@@ -74,6 +74,7 @@ async function work(worker: Worker): Promise<ExitCode> {
     wasReady ||= whyNot === undefined;
     return whyNot;
   };
+  metrics.observe('ready', () => (notReady() === undefined ? 1 : 0));
   const health = await startHealthServer({
     host: config.process.healthHost,
     port: config.process.healthPort,

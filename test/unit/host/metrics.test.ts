@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { METRICS } from '../../../runtime/contract';
+import { METRICS, METRICS_BY_LABEL } from '../../../runtime/contract';
 import { createMetrics, writeMetricsLines } from '../../../runtime/host';
 import { FakeHost } from '../../support/fake-host';
 
@@ -39,6 +39,34 @@ describe('metrics', () => {
     expect(() => metrics.gauge('charges', 1)).toThrow('charges is a counter');
   });
 
+  test('say what runs', async () => {
+    const metrics = createMetrics({ version: '1.2.3', schema: '19' });
+    expect(await metrics.text()).toContain('chargeonce_build_info{version="1.2.3",schema="19"} 1');
+  });
+
+  test('an observed gauge is asked for each scrape and each line', async () => {
+    const metrics = createMetrics();
+    let ready = 0;
+    metrics.observe('ready', () => ready);
+    expect(await metrics.text()).toContain('chargeonce_ready 0');
+    ready = 1;
+    expect(await metrics.text()).toContain('chargeonce_ready 1');
+    expect(metrics.drain().Ready).toBe(1);
+  });
+
+  test('a process that stood still says how long, once to the line and once to the scrape', async () => {
+    const metrics = createMetrics();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const [first, second] = [metrics.drain().EventLoopDelay!, metrics.drain().EventLoopDelay!];
+    expect(first).toBeGreaterThan(100);
+    expect(second).toBeLessThan(first);
+    const [, scraped] = /^chargeonce_event_loop_delay_ms (\d+)$/m.exec(await metrics.text()) ?? [];
+    expect(Number(scraped)).toBeGreaterThan(100);
+  });
+
   test('two sets do not share a registry', async () => {
     const [one, other] = [createMetrics(), createMetrics()];
     one.count('conflicts');
@@ -49,7 +77,7 @@ describe('metrics', () => {
 describe('metrics as lines', () => {
   async function lines(format: 'emf' | 'json') {
     const host = new FakeHost();
-    const metrics = createMetrics();
+    const metrics = createMetrics({ version: '1.2.3', schema: '19' });
     const written: string[] = [];
     const controller = new AbortController();
     const options = {
@@ -64,6 +92,8 @@ describe('metrics as lines', () => {
     metrics.count('charges', { status: 'charged' }, 2);
     metrics.count('charges', { status: 'rejected' });
     metrics.gauge('leasesHeld', 5);
+    metrics.gauge('leaseRenewalTime', 40);
+    metrics.gauge('leaseRenewalTime', 7);
     await host.advance(60_000);
     metrics.count('charges', { status: 'charged' });
     controller.abort();
@@ -80,11 +110,36 @@ describe('metrics as lines', () => {
       Dimensions: [['Service']],
       Service: 'usage',
     });
-    expect(Metrics.map(({ Name }: { Name: string }) => Name)).toEqual(Object.values(METRICS).map(({ emf }) => emf));
+    const names = [...Object.values(METRICS), ...Object.values(METRICS_BY_LABEL)].map(({ emf }) => emf);
+    expect(Metrics.map(({ Name }: { Name: string }) => Name)).toEqual(names);
+    expect(new Set(names).size).toBe(names.length);
     for (const { Name } of Metrics) expect(first[Name]).toBeTypeOf('number');
     expect(first).toMatchObject({ Charges: 3, LeasesHeld: 5, Conflicts: 0 });
     // The last line, written at the end, has only what came since; a gauge stands as it is.
     expect(last).toMatchObject({ Charges: 1, LeasesHeld: 5 });
+  });
+
+  test('EMF has the values of a label that CloudWatch shall see as metrics of their own', async () => {
+    const [first, last] = await lines('emf');
+    expect(first).toMatchObject({ ChargesCharged: 2, ChargesRejected: 1, ChargesDeclined: 0, ChargesCapBlocked: 0 });
+    expect(last).toMatchObject({ ChargesCharged: 1, ChargesRejected: 0 });
+  });
+
+  test('a peak is the highest value since the line before', async () => {
+    const [first, last] = await lines('emf');
+    expect([first.LeaseRenewalTime, last.LeaseRenewalTime]).toEqual([40, 0]);
+  });
+
+  test('EMF is within CloudWatch’s rules, and the version is no dimension', async () => {
+    const [first] = await lines('emf');
+    const [{ Metrics, Dimensions }] = first._aws.CloudWatchMetrics;
+    expect(Metrics.length).toBeLessThanOrEqual(100);
+    expect(Number.isInteger(first._aws.Timestamp)).toBe(true);
+    expect(first).toMatchObject({ Version: '1.2.3', SchemaVersion: '19' });
+    expect(Dimensions).toEqual([['Service']]);
+    const units = new Map(Metrics.map(({ Name, Unit }: { Name: string; Unit: string }) => [Name, Unit]));
+    expect([units.get('Charges'), units.get('CheckpointStall')]).toEqual(['Count', 'Milliseconds']);
+    expect(new Set(units.values())).toEqual(new Set(['Count', 'Milliseconds']));
   });
 
   test('JSON has the same figures', async () => {
