@@ -29,14 +29,13 @@ export function pagerOf(stack: Stack) {
   return [new actions.SnsAction(new sns.Topic(stack, 'Pager', { enforceSSL: true }) as sns.ITopic)];
 }
 
-/** The first screen of the README. */
+/** The first screen of the README, with the packaged image. */
 const pattern: Shape = (app, env) => {
   const stack = stackIn(app, 'Billing', env);
   new KinesisBilling(stack, 'Usage', {
     stripeKey: stripeKeyOf(stack),
     stripeMode: StripeMode.TEST,
     spendCap: SpendCap.perPeriod({ usd: 50_000_00 }),
-    image,
   });
 };
 

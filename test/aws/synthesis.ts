@@ -1,5 +1,5 @@
 /** Apps for the tests that look at whole synthesized applications. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Environment } from 'aws-cdk-lib';
@@ -7,6 +7,14 @@ import type { Shape } from './shapes';
 
 // The CDK warns of its own calls to its own deprecated names.
 process.env.JSII_DEPRECATED = 'quiet';
+
+/** The CDK's feature flags: as `cdk init` writes them into a new app, and as an old app has them. */
+export const FLAGS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'the recommended flags': JSON.parse(
+    readFileSync(require.resolve('aws-cdk-lib/recommended-feature-flags.json'), 'utf8'),
+  ) as Record<string, unknown>,
+  'no flags': {},
+};
 
 export interface Template {
   readonly Resources: Readonly<Record<string, TemplateResource>>;
