@@ -1,15 +1,20 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
+import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { BillingConsumer } from './billing-consumer';
+import { BillingMonitoring } from './billing-monitoring';
 import { BillingStream } from './billing-stream';
 import type { IBillingStream } from './billing-stream-base';
+import { addOwnNetwork } from './kinesis-billing-network';
 import { LeaseTable } from './lease-table';
 import type { ILeaseTable } from './lease-table-base';
 import { LedgerDatabase } from './ledger-database';
 import type { ILedgerDatabase } from './ledger-login';
+import type { Migrations } from './migrations';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 
@@ -24,14 +29,14 @@ export interface KinesisBillingProps {
   readonly stripeMode?: StripeMode;
   /**
    * The network.
-   * @default - a new VPC: two zones, one NAT gateway, gateway endpoints for S3 and DynamoDB
+   * @default - a new VPC: two zones, one NAT gateway, gateway endpoints for S3 and DynamoDB, flow logs
    */
   readonly vpc?: ec2.IVpc;
   /**
-   * The stream.
+   * The stream: one of ours, or any stream of Kinesis.
    * @default - a new BillingStream
    */
-  readonly stream?: IBillingStream;
+  readonly stream?: IBillingStream | kinesis.IStream;
   /**
    * The lease table.
    * @default - a new LeaseTable
@@ -53,19 +58,35 @@ export interface KinesisBillingProps {
    */
   readonly image?: ecs.ContainerImage;
   /**
+   * Who brings the ledger's schema up to date.
+   * @default Migrations.AT_START
+   */
+  readonly migrations?: Migrations;
+  /**
+   * Who is told when billing needs a person, and when it no longer does.
+   * @default - nobody, with a warning at synth
+   */
+  readonly alarmActions?: cloudwatch.IAlarmAction[];
+  /**
    * For tests: `DESTROY` turns retention and deletion protection off, on every part made here.
    * @default - stateful parts are kept and protected
    */
   readonly removalPolicy?: RemovalPolicy;
 }
 
-/** All of it in one `new`: a stream, its lease table, the ledger and the consumer between them. */
+/**
+ * All of it in one `new`: a stream, its lease table, the ledger, the consumer between them, and alarms on all four.
+ * Outputs of the deploy: `OpsCommand`, `EgressIps` when they are known, `MigrateCommand` when you migrate.
+ */
 export class KinesisBilling extends Construct {
   readonly vpc: ec2.IVpc;
   readonly stream: IBillingStream;
   readonly leaseTable: ILeaseTable;
   readonly ledger: ILedgerDatabase;
   readonly consumer: BillingConsumer;
+  readonly monitoring: BillingMonitoring;
+  /** Addresses that requests to Stripe come from, for its allow list. Absent: `vpc` was given, its owner knows. */
+  readonly egressIps?: readonly string[];
 
   constructor(scope: Construct, id: string, props: KinesisBillingProps) {
     super(scope, id);
@@ -73,8 +94,14 @@ export class KinesisBilling extends Construct {
     const kept = removalPolicy === undefined ? {} : { removalPolicy };
     const protectedToo = { ...kept, deletionProtection: removalPolicy !== RemovalPolicy.DESTROY };
 
-    this.vpc = props.vpc ?? this.addVpc();
-    this.stream = props.stream ?? new BillingStream(this, 'Stream', kept);
+    if (props.vpc === undefined) {
+      const own = addOwnNetwork(this, removalPolicy ?? RemovalPolicy.RETAIN);
+      this.vpc = own.vpc;
+      this.egressIps = own.egressIps;
+    } else {
+      this.vpc = props.vpc;
+    }
+    this.stream = this.streamOf(props.stream) ?? new BillingStream(this, 'Stream', kept);
     this.leaseTable = props.leaseTable ?? new LeaseTable(this, 'LeaseTable', protectedToo);
     this.ledger = props.ledger ?? new LedgerDatabase(this, 'Ledger', { vpc: this.vpc, ...protectedToo });
     this.consumer = new BillingConsumer(this, 'Consumer', {
@@ -87,23 +114,34 @@ export class KinesisBilling extends Construct {
       ...(props.stripeMode === undefined ? {} : { stripeMode: props.stripeMode }),
       ...(props.desiredCount === undefined ? {} : { desiredCount: props.desiredCount }),
       ...(props.image === undefined ? {} : { image: props.image }),
+      ...(props.migrations === undefined ? {} : { migrations: props.migrations }),
       ...kept,
     });
+    this.monitoring = new BillingMonitoring(this, 'Monitoring', {
+      consumer: this.consumer,
+      stream: this.stream,
+      leaseTable: this.leaseTable,
+      ledger: this.ledger,
+      alarmActions: props.alarmActions ?? [],
+    });
+    this.addOutputs();
   }
 
-  private addVpc(): ec2.IVpc {
-    return new ec2.Vpc(this, 'Vpc', {
-      maxAzs: 2,
-      natGateways: 1,
-      subnetConfiguration: [
-        { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 24 },
-        { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 24 },
-        { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED, cidrMask: 24 },
-      ],
-      gatewayEndpoints: {
-        S3: { service: ec2.GatewayVpcEndpointAwsService.S3 },
-        DynamoDb: { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB },
-      },
-    }) as ec2.IVpc;
+  /** One line for a shell: starts the ops task and follows its output. It asks for `--help`: put your verb there. */
+  get opsCommand(): string {
+    return this.consumer.opsTask.command;
+  }
+
+  private streamOf(given: KinesisBillingProps['stream']): IBillingStream | undefined {
+    if (given === undefined || 'stream' in given) return given;
+    return BillingStream.fromStream(this, 'Stream', given);
+  }
+
+  private addOutputs(): void {
+    const output = (id: string, value: string, description: string) => new CfnOutput(this, id, { value, description });
+    output('OpsCommand', this.opsCommand, 'Runs a verb of chargeonce next to the ledger; put it in place of --help');
+    if (this.egressIps) output('EgressIps', this.egressIps.join(','), 'Where requests to Stripe come from');
+    const { migrateCommand } = this.consumer;
+    if (migrateCommand) output('MigrateCommand', migrateCommand, 'Brings the schema of the ledger up to date');
   }
 }
