@@ -2,10 +2,9 @@ import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { wrongProp } from '../shared/check';
-import { MIN_RETENTION_HOURS } from '../shared/limits';
 import { BillingStreamBase, type IBillingStream } from './billing-stream-base';
 import { ImportedStream, type ImportedStreamOptions } from './imported-stream';
+import { checkMaxRecordSize, checkRetention, checkShards } from './stream-checks';
 
 export interface BillingStreamProps {
   /**
@@ -19,20 +18,30 @@ export interface BillingStreamProps {
    */
   readonly shardCount?: number;
   /**
-   * How long an event can still be read. At least 48 hours.
+   * How long an event can still be read, 48 hours to 365 days: time to notice an outage and to repair it.
    * @default - 7 days
    */
   readonly retentionPeriod?: Duration;
   /**
-   * Your own key. Needed when a producer is in another account.
+   * Your own key. Needed when a producer is in another account: no other account can use the one that AWS manages.
    * @default - the key AWS manages for Kinesis
    */
   readonly encryptionKey?: kms.IKey;
+  /**
+   * The largest record, and so the largest event, from 1 to 10 MiB. The decoder's limit follows.
+   * @default Size.mebibytes(1)
+   */
+  readonly maxRecordSize?: Size;
   /**
    * Name of the stream.
    * @default - made by CloudFormation
    */
   readonly streamName?: string;
+  /**
+   * Metrics that CloudWatch keeps for each shard, at a price for each shard.
+   * @default - none: the stream's own metrics suffice for the alarms
+   */
+  readonly shardLevelMetrics?: kinesis.ShardLevelMetrics[];
   /**
    * What becomes of the stream, and of the events in it, when the stack goes.
    * @default - kept, also when an update would replace it
@@ -42,7 +51,10 @@ export interface BillingStreamProps {
 
 /** The Kinesis stream that carries billing events: encrypted, kept, retained for a week. */
 export class BillingStream extends BillingStreamBase {
-  /** A stream that exists already. Its retention and record size are checked by the runtime, not at synth. */
+  /**
+   * A stream that is made elsewhere. Its retention is checked here when this app makes it, otherwise by the runtime at
+   * start.
+   */
   static fromStream(
     scope: Construct,
     id: string,
@@ -56,14 +68,17 @@ export class BillingStream extends BillingStreamBase {
   readonly shardCount?: number;
   readonly retentionPeriod: Duration;
   readonly maxRecordSize: Size;
+  protected readonly key?: kms.IKey;
+  protected readonly encrypted = true;
 
   constructor(scope: Construct, id: string, props: BillingStreamProps = {}) {
     super(scope, id);
     const mode = props.streamMode ?? kinesis.StreamMode.ON_DEMAND;
     this.retentionPeriod = props.retentionPeriod ?? Duration.days(7);
-    this.maxRecordSize = Size.mebibytes(1);
-    this.checkShards(mode, props.shardCount);
-    this.checkRetention(this.retentionPeriod);
+    this.maxRecordSize = props.maxRecordSize ?? Size.mebibytes(1);
+    checkShards(this.node.path, mode, props.shardCount);
+    checkRetention(this.node.path, this.retentionPeriod);
+    checkMaxRecordSize(this.node.path, this.maxRecordSize);
 
     this.stream = new kinesis.Stream(this, 'Resource', {
       streamMode: mode,
@@ -73,41 +88,13 @@ export class BillingStream extends BillingStreamBase {
         ? { encryption: kinesis.StreamEncryption.KMS, encryptionKey: props.encryptionKey }
         : { encryption: kinesis.StreamEncryption.MANAGED }),
       ...(props.streamName === undefined ? {} : { streamName: props.streamName }),
+      ...(props.shardLevelMetrics === undefined ? {} : { shardLevelMetrics: props.shardLevelMetrics }),
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
+    if (props.maxRecordSize !== undefined) {
+      (this.stream.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = props.maxRecordSize.toKibibytes();
+    }
+    if (props.encryptionKey !== undefined) this.key = props.encryptionKey;
     if (props.shardCount !== undefined) this.shardCount = props.shardCount;
-  }
-
-  private checkShards(mode: kinesis.StreamMode, shardCount: number | undefined): void {
-    const path = this.node.path;
-    const wayOut = 'One shard would stop all billing whenever it is resharded or its worker restarts.';
-    if (mode === kinesis.StreamMode.PROVISIONED) {
-      if (shardCount === undefined || shardCount < 2) {
-        const received = shardCount === undefined ? 'not given' : String(shardCount);
-        throw wrongProp({ path, prop: 'shardCount', received, allowed: '2 or more when PROVISIONED', wayOut });
-      }
-    } else if (shardCount !== undefined) {
-      throw wrongProp({
-        path,
-        prop: 'shardCount',
-        received: String(shardCount),
-        allowed: 'none when the stream is on demand',
-        wayOut: 'Leave it out, or say streamMode: StreamMode.PROVISIONED.',
-      });
-    }
-  }
-
-  private checkRetention(retentionPeriod: Duration): void {
-    if (retentionPeriod.isUnresolved()) return;
-    if (retentionPeriod.toHours({ integral: false }) < MIN_RETENTION_HOURS) {
-      throw wrongProp({
-        path: this.node.path,
-        prop: 'retentionPeriod',
-        received: `${retentionPeriod.toHours({ integral: false })} h`,
-        allowed: `${MIN_RETENTION_HOURS} h or more`,
-        wayOut:
-          'Stripe may forget an idempotency key after 24 h, so a shorter stream would lose events before an outage is repaired. Leave it out for 7 days.',
-      });
-    }
   }
 }

@@ -3,6 +3,8 @@
  * repair it before an event expires unread.
  */
 export const MIN_RETENTION_HOURS = 48;
+/** The longest that Kinesis keeps a record: 365 days. */
+export const MAX_RETENTION_HOURS = 8_760;
 
 /** Below 5 s a pause of the process loses its leases; above 60 s a dead worker's shards wait too long. */
 export const MIN_LEASE_SECONDS = 5;

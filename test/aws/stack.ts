@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Stack, type StackProps } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -24,7 +24,8 @@ process.env.JSII_DEPRECATED = 'quiet';
 const OUT = mkdtempSync(join(tmpdir(), 'chargeonce-synth-'));
 afterAll(() => rmSync(OUT, { recursive: true, force: true }));
 
-export const newStack = (id = 'Billing') => new Stack(new App({ outdir: mkdtempSync(join(OUT, 'out-')) }), id);
+export const newStack = (id = 'Billing', props?: StackProps) =>
+  new Stack(new App({ outdir: mkdtempSync(join(OUT, 'out-')) }), id, props);
 
 /** Stands for the packaged image where a test is not about it. */
 export const image = ecs.ContainerImage.fromRegistry('example.test/chargeonce@sha256:0');
