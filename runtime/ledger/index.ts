@@ -7,3 +7,4 @@ export { type Ledger, type LedgerCounts, type LedgerOptions, openLedger } from '
 export { type MigrateOptions, type MigrateResult, migrate } from './migrate';
 export type { OpenRow, OpenRows } from './open-rows';
 export { SCHEMA_VERSION } from './schema-version';
+export { checkWorkerRoleName, type WorkerRole, type WorkerRoleResult } from './worker-role';

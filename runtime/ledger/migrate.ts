@@ -4,11 +4,14 @@ import { connectionConfig, type LedgerConnection } from './connection';
 import { SchemaTooNew } from './errors';
 import { MIGRATIONS, QUERIES } from './generated/sql';
 import { SCHEMA_VERSION } from './schema-version';
+import { applyWorkerRole, planWorkerRole, type WorkerRole, type WorkerRoleResult } from './worker-role';
 
 export interface MigrateOptions {
   readonly connection: LedgerConnection;
   /** Only says what would be applied. Default: false. */
   readonly plan?: boolean;
+  /** Is made, and given exactly what a worker needs, in the same transaction. Absent: no role is touched. */
+  readonly workerRole?: WorkerRole;
 }
 
 export interface MigrateResult {
@@ -16,12 +19,15 @@ export interface MigrateResult {
   readonly applied: string[];
   /** The schema's version now (or then). */
   readonly version: number;
+  /** Absent when no worker's role was asked for. */
+  readonly worker?: WorkerRoleResult;
 }
 
 /**
  * Applies what is missing in one transaction: all or nothing. Any number of processes may call this at once; an
- * advisory lock makes them take turns, and those who come late find nothing to do. Rejects with SchemaTooNew when the
- * schema was migrated by a newer release in a way that this one cannot work with, otherwise with PostgreSQL's error.
+ * advisory lock makes them take turns, and those who come late find nothing to do. A worker's role gets, at every call,
+ * what new tables need. Rejects with SchemaTooNew when the schema was migrated by a newer release in a way that this one
+ * cannot work with, otherwise with PostgreSQL's error.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const client = new Client({
@@ -34,8 +40,8 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   await client.connect();
   try {
     await requireUtf8(client);
-    if (options.plan) return await plan(client);
-    return await apply(client);
+    if (options.plan) return await plan(client, options.workerRole);
+    return await apply(client, options.workerRole);
   } finally {
     await client.end();
   }
@@ -52,12 +58,14 @@ async function requireUtf8(client: Client): Promise<void> {
   );
 }
 
-async function plan(client: Client): Promise<MigrateResult> {
+async function plan(client: Client, role: WorkerRole | undefined): Promise<MigrateResult> {
   const missing = await missingMigrations(client);
-  return { applied: missing.map(({ name }) => name), version: await versionWith(client, missing.at(-1)?.version) };
+  const version = await versionWith(client, missing.at(-1)?.version);
+  const worker = role && (await planWorkerRole(client, role));
+  return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
 }
 
-async function apply(client: Client): Promise<MigrateResult> {
+async function apply(client: Client, role: WorkerRole | undefined): Promise<MigrateResult> {
   await client.query('BEGIN');
   try {
     await client.query(QUERIES.lockMigrations);
@@ -70,8 +78,9 @@ async function apply(client: Client): Promise<MigrateResult> {
     const last = missing.at(-1);
     if (last) await client.query(QUERIES.writeSchemaVersion, [last.version]);
     const version = await versionWith(client, undefined);
+    const worker = role && (await applyWorkerRole(client, role));
     await client.query('COMMIT');
-    return { applied: missing.map(({ name }) => name), version };
+    return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;

@@ -468,7 +468,38 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
   AS i(source, source_position, partition_key, body, reason)
 ORDER BY i.source COLLATE "C", i.source_position COLLATE "C"
 ON CONFLICT (source, source_position) DO NOTHING`,
+  excessWorkerGrants: `-- What the worker's role was given on the ledger's tables and may not have, as statements. Before PostgreSQL 15 anybody
+-- may create in the schema public; who owns the schema can end that.
+WITH worker AS (SELECT oid FROM pg_roles WHERE rolname = $1::text),
+wanted AS (
+  SELECT w.table_name, w.privilege, u.column_name
+  FROM jsonb_to_recordset($2::jsonb) AS w(table_name text, privilege text, columns text[])
+  LEFT JOIN LATERAL unnest(w.columns) AS u(column_name) ON true
+), held AS (
+  SELECT c.oid AS relation, NULL::text AS column_name, a.privilege_type AS privilege
+  FROM worker, pg_class c, aclexplode(c.relacl) a WHERE a.grantee = worker.oid
+  UNION ALL
+  SELECT t.attrelid, t.attname::text, a.privilege_type
+  FROM worker, pg_attribute t, aclexplode(t.attacl) a WHERE a.grantee = worker.oid AND NOT t.attisdropped
+)
+SELECT format('REVOKE %s%s ON %s FROM %I', h.privilege, ' (' || quote_ident(h.column_name) || ')',
+  h.relation::regclass, $1::text) AS statement
+FROM held h
+WHERE h.relation = ANY (SELECT to_regclass(t.name) FROM unnest($3::text[]) AS t(name))
+  AND NOT EXISTS (SELECT FROM wanted w WHERE to_regclass(w.table_name) = h.relation AND w.privilege = h.privilege
+    AND w.column_name IS NOT DISTINCT FROM h.column_name)
+UNION ALL
+SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($1::text) END)
+FROM pg_namespace n, aclexplode(n.nspacl) a
+WHERE n.nspname = current_schema() AND a.privilege_type = 'CREATE' AND pg_has_role(n.nspowner, 'USAGE')
+  AND (a.grantee = 0 OR a.grantee = (SELECT oid FROM worker))
+ORDER BY statement`,
   findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
+  findRole: `SELECT rolname = current_user AS migrates,
+  array_remove(ARRAY[CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END,
+    CASE WHEN rolcreaterole THEN 'CREATEROLE' END, CASE WHEN rolreplication THEN 'REPLICATION' END,
+    CASE WHEN rolbypassrls THEN 'BYPASSRLS' END], NULL) AS powers
+FROM pg_roles WHERE rolname = $1::text`,
   listOpen: `-- Rows that are not finished, oldest first, for people. Reads only the partial indexes, never the whole table.
 WITH open AS (
   SELECT customer_id, billing_period FROM billing_records
@@ -510,11 +541,70 @@ LEFT JOIN LATERAL (
   WHERE r.customer_id = i.customer_id AND r.billing_period = i.billing_period LIMIT 1
 ) b ON true
 ORDER BY i.ord`,
+  missingWorkerGrants: `-- What the worker's role lacks, as statements. Of a table that is not there yet everything is missing.
+WITH worker AS (SELECT oid FROM pg_roles WHERE rolname = $1::text),
+held AS (
+  SELECT c.oid AS relation, NULL::text AS column_name, a.privilege_type AS privilege
+  FROM worker, pg_class c, aclexplode(c.relacl) a WHERE a.grantee = worker.oid
+  UNION ALL
+  SELECT t.attrelid, t.attname::text, a.privilege_type
+  FROM worker, pg_attribute t, aclexplode(t.attacl) a WHERE a.grantee = worker.oid AND NOT t.attisdropped
+), wanted AS (
+  SELECT w.ord, w.table_name, w.privilege, u.column_name, u.place
+  FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (table_name text, privilege text, columns text[]))
+    WITH ORDINALITY AS w(table_name, privilege, columns, ord)
+  LEFT JOIN LATERAL unnest(w.columns) WITH ORDINALITY AS u(column_name, place) ON true
+), everybody AS (SELECT coalesce((SELECT oid FROM worker), 0::oid) AS oid)
+SELECT statement FROM (
+  SELECT 1 AS part, 0 AS ord, format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), $1::text) AS statement
+  FROM everybody WHERE NOT has_database_privilege(everybody.oid, current_database(), 'CONNECT')
+  UNION ALL
+  SELECT 2, 0, format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
+  FROM everybody WHERE NOT has_schema_privilege(everybody.oid, current_schema(), 'USAGE')
+  UNION ALL
+  SELECT 3, w.ord, format('GRANT %s%s ON %I TO %I', w.privilege,
+    ' (' || string_agg(quote_ident(w.column_name), ', ' ORDER BY w.place) || ')', w.table_name, $1::text)
+  FROM wanted w
+  WHERE NOT EXISTS (SELECT FROM held h WHERE h.relation = to_regclass(w.table_name) AND h.privilege = w.privilege
+    AND h.column_name IS NOT DISTINCT FROM w.column_name)
+  GROUP BY w.ord, w.table_name, w.privilege
+  UNION ALL
+  SELECT 4, f.ord, format('GRANT EXECUTE ON FUNCTION %I TO %I', f.name, $1::text)
+  FROM unnest($3::text[]) WITH ORDINALITY AS f(name, ord)
+  WHERE NOT EXISTS (SELECT FROM worker, pg_proc p, aclexplode(p.proacl) a
+    WHERE p.oid = to_regproc(f.name) AND a.grantee = worker.oid AND a.privilege_type = 'EXECUTE')
+) AS missing
+ORDER BY part, ord`,
   ping: `SELECT 1`,
   readEncoding: `SELECT current_setting('server_encoding') AS encoding`,
   readMeta: `SELECT schema_version, min_runtime_version, ledger_id, livemode, stripe_account FROM ledger_meta`,
   readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
   recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
+  workerOverreach: `-- What the worker's role may do although nobody gave it to itself: through PUBLIC, or a role that it belongs to.
+SELECT format('%s %s', p.privilege, t.name) AS what
+FROM unnest($2::text[]) AS t(name), unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) AS p(privilege)
+WHERE has_table_privilege($1::text, to_regclass(t.name)::oid, p.privilege)
+UNION ALL
+SELECT format('UPDATE %s (amount_cents)', t.name)
+FROM (VALUES ('billing_records')) AS t(name)
+WHERE has_column_privilege($1::text, to_regclass(t.name)::oid, 'amount_cents', 'UPDATE')
+UNION ALL
+SELECT format('CREATE in schema %s', current_schema())
+WHERE has_schema_privilege($1::text, current_schema(), 'CREATE')
+ORDER BY what`,
+  workerRoleStatements: `-- What makes the worker's role log in, as statements. It inherits: pg_hba.conf of Amazon RDS asks for membership alone.
+WITH worker AS (SELECT oid, rolcanlogin FROM pg_roles WHERE rolname = $1::text)
+SELECT s.statement
+FROM (VALUES
+  (1, format('CREATE ROLE %I LOGIN INHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS', $1::text),
+    NOT EXISTS (SELECT FROM worker)),
+  (2, format('ALTER ROLE %I LOGIN', $1::text), EXISTS (SELECT FROM worker WHERE NOT rolcanlogin)),
+  (3, format('GRANT rds_iam TO %I', $1::text), $2::boolean AND NOT EXISTS (
+    SELECT FROM worker JOIN pg_auth_members m ON m.member = worker.oid JOIN pg_roles g ON g.oid = m.roleid
+    WHERE g.rolname = 'rds_iam'))
+) AS s(ord, statement, needed)
+WHERE s.needed
+ORDER BY s.ord`,
   writeSchemaVersion: `INSERT INTO ledger_meta (schema_version) VALUES ($1::integer)
 ON CONFLICT (one) DO UPDATE SET schema_version = greatest(ledger_meta.schema_version, excluded.schema_version)`,
   write: `SELECT ord, record FROM write_batch($1::jsonb)`,

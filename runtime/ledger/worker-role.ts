@@ -1,0 +1,104 @@
+/** The role that workers log in with: it may do what the runtime does, and nothing else. */
+import type { Client } from 'pg';
+import { QUERIES } from './generated/sql';
+import { LEDGER_TABLES, WORKER_FUNCTIONS, WORKER_TABLE_GRANTS } from './worker-grants';
+
+export interface WorkerRole {
+  /** 1 to 63 letters, digits, `_` and `-`, beginning with a letter or `_`. */
+  readonly name: string;
+  /** `rds-iam`: logs in with tokens of Amazon RDS. Absent: whoever made the role has given it a password. */
+  readonly auth?: 'rds-iam';
+}
+
+export interface WorkerRoleResult {
+  readonly name: string;
+  /** What was done, or would be, in SQL; none when the role is as it must be. */
+  readonly statements: string[];
+  /** What the role may do although it must not, and this release cannot take it away. Empty for a plan. */
+  readonly overreach: string[];
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
+/** Roles of PostgreSQL and of Amazon, and words that are no role. */
+const RESERVED = /^(pg_|rds|public$|none$|current_user$|session_user$|current_role$)/i;
+
+/** Throws when no worker may be called so. */
+export function checkWorkerRoleName(name: string): void {
+  if (NAME.test(name) && !RESERVED.test(name)) return;
+  throw new Error(
+    `The worker's role was ${JSON.stringify(name)}; allowed are 1 to 63 letters, digits, _ and -, beginning with a letter ` +
+      'or _, and not with pg_ or rds. Choose a name such as chargeonce_worker.',
+  );
+}
+
+/** What would be done, on a connection of the role that migrates. */
+export async function planWorkerRole(client: Client, role: WorkerRole): Promise<WorkerRoleResult> {
+  await checkRole(client, role);
+  const parts = [await loginOf(client, role), await excess(client, role), await missing(client, role)];
+  return { name: role.name, statements: parts.flat(), overreach: [] };
+}
+
+/** Inside the transaction of the migrations, so that both happen or neither. */
+export async function applyWorkerRole(client: Client, role: WorkerRole): Promise<WorkerRoleResult> {
+  await checkRole(client, role);
+  const statements: string[] = [];
+  // In turn: taking a privilege from a table takes it from the columns too.
+  for (const find of [loginOf, excess, missing]) {
+    for (const statement of await find(client, role)) {
+      await client.query(statement);
+      statements.push(statement);
+    }
+  }
+  // Who may not give a privilege away is only warned by the server.
+  const [still] = [...(await excess(client, role)), ...(await missing(client, role))];
+  if (still !== undefined) {
+    throw new Error(`This came to nothing: ${still}. Run it as the owner of the ledger's tables.`);
+  }
+  const { rows } = await client.query<{ what: string }>(QUERIES.workerOverreach, [role.name, LEDGER_TABLES]);
+  return { name: role.name, statements, overreach: rows.map(({ what }) => what) };
+}
+
+async function checkRole(client: Client, { name, auth }: WorkerRole): Promise<void> {
+  checkWorkerRoleName(name);
+  const found = await find(client, name);
+  if (found?.migrates) {
+    throw new Error(`${name} is the role that migrates, so it may do everything. Give the worker a role of its own.`);
+  }
+  if (found && found.powers.length > 0) {
+    throw new Error(
+      `The role ${name} exists and is ${found.powers.join(', ')}: no worker may be. Choose another name, ` +
+        'or take that away from it.',
+    );
+  }
+  if (auth === 'rds-iam' && !(await find(client, 'rds_iam'))) {
+    throw new Error(
+      'This server has no role rds_iam, so nobody can log in with a token of Amazon RDS. Use a server of Amazon RDS or ' +
+        'Aurora, or leave out --worker-auth and give the role a password.',
+    );
+  }
+}
+
+async function find(client: Client, name: string): Promise<{ migrates: boolean; powers: string[] } | undefined> {
+  return (await client.query<{ migrates: boolean; powers: string[] }>(QUERIES.findRole, [name])).rows[0];
+}
+
+function loginOf(client: Client, { name, auth }: WorkerRole): Promise<string[]> {
+  return statementsOf(client, 'workerRoleStatements', [name, auth === 'rds-iam']);
+}
+
+function excess(client: Client, { name }: WorkerRole): Promise<string[]> {
+  return statementsOf(client, 'excessWorkerGrants', [name, JSON.stringify(WORKER_TABLE_GRANTS), LEDGER_TABLES]);
+}
+
+function missing(client: Client, { name }: WorkerRole): Promise<string[]> {
+  return statementsOf(client, 'missingWorkerGrants', [name, JSON.stringify(WORKER_TABLE_GRANTS), WORKER_FUNCTIONS]);
+}
+
+async function statementsOf(
+  client: Client,
+  query: keyof typeof QUERIES,
+  values: readonly unknown[],
+): Promise<string[]> {
+  const { rows } = await client.query<{ statement: string }>(QUERIES[query], [...values]);
+  return rows.map(({ statement }) => statement);
+}
