@@ -1,5 +1,6 @@
 /** The verbs that exist. A later one is a file of its own and a line here. */
 import { consumeVerb } from './consume';
+import { imageVerb } from './image';
 import { migrateVerb } from './migrate';
 import { publishVerb } from './publish';
 import { reconcileVerb } from './reconcile';
@@ -12,5 +13,5 @@ const runPipeline: RunPipeline = async (config, context) =>
   (await import('../pipeline.js')).runPipeline(config, context);
 
 export function verbs(): readonly Verb[] {
-  return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb, sizeVerb];
+  return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb, sizeVerb, imageVerb];
 }
