@@ -1,4 +1,4 @@
-import { Names, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, Names, RemovalPolicy } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
@@ -156,12 +156,21 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       cpuArchitecture: props.cpuArchitecture ?? ecs.CpuArchitecture.ARM64,
       cluster: this.cluster,
       subnets,
-      securityGroup: new ec2.SecurityGroup(this, 'SecurityGroup', {
-        vpc,
-        description: 'chargeonce: tasks that charge',
-      }) as ec2.ISecurityGroup,
+      securityGroup: this.addSecurityGroup(vpc),
       logGroup: this.logGroup,
     };
+  }
+
+  /** Open to the outside: Stripe, AWS, and whatever resolver the network has. Nothing comes in. */
+  private addSecurityGroup(vpc: ec2.IVpc): ec2.ISecurityGroup {
+    const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
+      vpc,
+      description: 'chargeonce: tasks that charge',
+      allowAllOutbound: true,
+    });
+    const why = 'The way to the ledger needs a rule of the ledger only.';
+    Annotations.of(securityGroup).acknowledgeWarning('@aws-cdk/aws-ec2:ipv4IgnoreEgressRule', why);
+    return securityGroup as ec2.ISecurityGroup;
   }
 
   private addCluster(vpc: ec2.IVpc): ecs.ICluster {
