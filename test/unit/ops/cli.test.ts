@@ -94,7 +94,7 @@ describe('the command line', () => {
 describe('the verbs that exist', () => {
   test('have a summary, help that names every option, and distinct names', async () => {
     const verbs = realVerbs();
-    expect(verbs.map((verb) => verb.name)).toEqual(['consume', 'migrate', 'publish']);
+    expect(verbs.map((verb) => verb.name)).toEqual(['consume', 'migrate', 'publish', 'reconcile', 'size', 'image']);
     for (const verb of verbs) {
       expect(verb.help).toContain(`chargeonce ${verb.name}`);
       for (const option of Object.keys(verb.options)) expect(verb.help).toContain(`--${option}`);
