@@ -169,7 +169,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       allowAllOutbound: true,
     });
     const why = 'The way to the ledger needs a rule of the ledger only.';
-    Annotations.of(securityGroup).acknowledgeWarning('@aws-cdk/aws-ec2:ipv4IgnoreEgressRule', why);
+    Annotations.of(this).acknowledgeWarning('@aws-cdk/aws-ec2:ipv4IgnoreEgressRule', why);
     return securityGroup as ec2.ISecurityGroup;
   }
 
