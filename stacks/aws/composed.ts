@@ -91,16 +91,21 @@ class ComputeStack extends Stack {
   }
 }
 
-/**
- * @param outdir where it is synthesized to; absent: as the CDK says (`cdk.out`)
- * @param env where it is deployed; absent: wherever the CDK's command line is logged in
- */
-export function composedApp(outdir?: string, env?: Environment): App {
-  const app = new App({ analyticsReporting: false, ...(outdir === undefined ? {} : { outdir }) });
+/** Puts the three stacks into an app. `env`: where they are deployed; absent: wherever the CDK's command line is logged in. */
+export function addComposed(app: App, env?: Environment): void {
   const where = env === undefined ? {} : { env };
   const net = new NetStack(app, 'Net', where);
   const data = new DataStack(app, 'Data', net, where);
   new ComputeStack(app, 'Compute', net, data, where);
+}
+
+/**
+ * @param outdir where it is synthesized to; absent: as the CDK says (`cdk.out`)
+ * @param env as of `addComposed`
+ */
+export function composedApp(outdir?: string, env?: Environment): App {
+  const app = new App({ analyticsReporting: false, ...(outdir === undefined ? {} : { outdir }) });
+  addComposed(app, env);
   return app;
 }
 
