@@ -6,19 +6,18 @@
  *              └───────────────── processor (decide) ─────────────────┘
  *                                 reconciler: the same, for rows that no delivery moves on
  */
+import { openCharging } from './charging';
 import type { Config } from './config';
 import { createDecoder, DEFAULT_DESCRIPTION_TEMPLATE, renderDescription } from './decode';
-import { openLedger } from './ledger';
-import { ledgerConnection } from './ops/ledger-connection';
+import { awaitSchema } from './ops/await-schema';
 import type { Pipeline, PipelineContext } from './ops/run-pipeline';
+import { watchWork } from './ops/watch-work';
 import { BusyCustomers } from './processor/customer-queue';
-import { decide } from './processor/decide';
 import { idempotencyKey } from './processor/keys';
 import { Processor } from './processor/processor';
 import { Reconciler } from './processor/reconciler';
 import { StripeHalt } from './processor/stripe-halt';
 import { awsClients, createKinesisSource } from './sources/kinesis';
-import { createStripe } from './stripe';
 
 /**
  * A row whose claim has ended is first left to its delivery, which is read again within a few lease durations; the
@@ -28,30 +27,17 @@ import { createStripe } from './stripe';
 const OVERDUE_AFTER_MS = 30_000;
 
 export async function runPipeline(config: Config, context: PipelineContext): Promise<Pipeline> {
-  const { host, log, metrics, crash, signal } = context;
+  const { host, log, metrics, signal } = context;
   const { billing, kinesis: stream } = config;
   const worker = stream.workerId ?? `worker-${host.uuid()}`;
 
-  const ledger = openLedger({
-    connection: await ledgerConnection(config.database),
+  const { migrateCommand } = config.database;
+  const { ledger, tools } = await openCharging(config, {
+    ...context,
     worker,
-    claimTtlMs: billing.claimTtlMs,
     overdueAfterMs: OVERDUE_AFTER_MS,
-    spendCap: { mode: config.spendCap.mode, defaults: config.spendCap.perPeriod },
-    host,
-    log,
-    metrics,
+    checkSchema: (opened) => awaitSchema(() => opened.checkSchema(), { ...context, migrateCommand }),
   });
-  const stripe = createStripe({
-    ...config.stripe,
-    apiBase: new URL(config.stripe.apiBase),
-    ledgerId: (await ledger.checkSchema()).ledgerId,
-    namespace: billing.namespace,
-    host,
-    log,
-    metrics,
-  });
-  await ledger.bindAccount(await stripe.account());
 
   const aws = awsClients({ ...stream });
   const { drainTimeoutMs } = config.process;
@@ -61,10 +47,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
     fields: billing.eventFields,
     maxBytes: billing.maxEventBytes,
   });
-  const keyOfAttempt = (of: { customerId: string; billingPeriod: string }, attempt: number) =>
-    idempotencyKey({ ...of, namespace: billing.namespace, attempt });
   const template = billing.descriptionTemplate ?? DEFAULT_DESCRIPTION_TEMPLATE;
-  const tools = { ledger, stripe, decide, keyOfAttempt, host, log, metrics, crash };
   const busy = new BusyCustomers();
   const halt = new StripeHalt(host, log, metrics);
   const { claimTtlMs, reconcileIntervalMs } = billing;
@@ -73,7 +56,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
       ...billing,
       decode,
       describe: (event) => renderDescription(template, event),
-      keyOf: (event) => keyOfAttempt(event, 1),
+      keyOf: (event) => idempotencyKey({ ...event, namespace: billing.namespace, attempt: 1 }),
       stripeMaxRps: config.stripe.maxRps,
       ownershipMarginMs: stream.ownershipMarginMs,
       checkpoint: config.checkpoint,
@@ -89,9 +72,11 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
     busy,
     halt,
   );
+  const watching = watchWork({ ledger, processor, unresolvedAfterMs: billing.parkAfterMs, host, log, metrics }, signal);
   const done = Promise.all([source.run(processor, signal), reconciler.run()]).then(async () => {
     aws.destroy();
     await ledger.close();
+    await watching;
   });
   return { done, notReady: () => source.notReady() ?? halt.reason() };
 }

@@ -48,6 +48,8 @@ export interface LedgerCounts {
   readonly pending: number;
   /** Pending rows whose claim has expired: the reconciler's work. */
   readonly expired: number;
+  /** Pending rows, claimed or not, whose outcome has been open for too long. */
+  readonly unresolved: number;
   /** Rows in `processing` or `action_required`. */
   readonly waiting: number;
 }
@@ -62,7 +64,8 @@ export interface Ledger extends LedgerPort {
    * `accountId` (the key may not read it) the mode alone is checked.
    */
   bindAccount(account: AccountIdentity): Promise<void>;
-  counts(): Promise<LedgerCounts>;
+  /** `unresolvedAfterMs`: age from which a pending row counts as unresolved. Default: 300000. */
+  counts(unresolvedAfterMs?: number): Promise<LedgerCounts>;
   /** The oldest rows that are not finished, at most `limit`, and how many there are. Changes nothing. */
   openRows(limit: number): Promise<OpenRows>;
   /** Waits for statements in flight and closes the connections. */
@@ -185,9 +188,14 @@ class PostgresLedger implements Ledger {
     return bindAccount(this.statements, account);
   }
 
-  async counts(): Promise<LedgerCounts> {
-    const [row] = await this.statements.run<Record<keyof LedgerCounts, string>>('counts', []);
-    return { pending: Number(row?.pending), expired: Number(row?.expired), waiting: Number(row?.waiting) };
+  async counts(unresolvedAfterMs = 300_000): Promise<LedgerCounts> {
+    const [row] = await this.statements.run<Record<keyof LedgerCounts, string>>('counts', [unresolvedAfterMs]);
+    return {
+      pending: Number(row?.pending),
+      expired: Number(row?.expired),
+      unresolved: Number(row?.unresolved),
+      waiting: Number(row?.waiting),
+    };
   }
 
   async openRows(limit: number): Promise<OpenRows> {

@@ -61,6 +61,7 @@ export class Statements {
       } catch (error) {
         const kind = faultKind(error);
         if (kind === 'final') throw error;
+        metrics.count('ledgerFailures');
         if (kind === 'login') this.login.refused = true;
         const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + host.random() / 2);
         const waited = host.monotonic() - started;

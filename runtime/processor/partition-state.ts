@@ -12,6 +12,8 @@ export class PartitionState {
   /** A batch was turned away while draining, so the partition can never count as finished here. */
   refused = false;
   #written: string | undefined;
+  /** Monotonic milliseconds at which the mark last moved, or the first of the open deliveries came. */
+  #movedAt: number;
   #waiters: (() => void)[] = [];
 
   constructor(
@@ -20,7 +22,8 @@ export class PartitionState {
     private readonly host: Host,
     private readonly crash: ReachCrashPoint,
   ) {
-    this.#policy = new CheckpointPolicy(options, host.monotonic());
+    this.#movedAt = host.monotonic();
+    this.#policy = new CheckpointPolicy(options, this.#movedAt);
     partition.signal.addEventListener('abort', () => this.wake(), { once: true });
   }
 
@@ -32,7 +35,13 @@ export class PartitionState {
     return this.#water.open;
   }
 
+  /** For how long deliveries have been open without the mark moving over any of them; 0 while none is open. */
+  get stalledMs(): number {
+    return this.open === 0 ? 0 : this.host.monotonic() - this.#movedAt;
+  }
+
   add(position: string, endsBatch: boolean): LowWaterEntry {
+    if (this.open === 0) this.#movedAt = this.host.monotonic();
     return this.#water.add(position, endsBatch);
   }
 
@@ -40,6 +49,7 @@ export class PartitionState {
   finish(entry: LowWaterEntry): void {
     entry.finished = true;
     const mark = this.#water.advance();
+    if (mark) this.#movedAt = this.host.monotonic();
     if (mark && !this.lost) {
       const position = this.#policy.eligible(mark, this.host.monotonic());
       if (position !== undefined) this.#write(position);

@@ -96,6 +96,11 @@ export class Processor implements PartitionConsumer {
     return state.open === 0 && !state.refused;
   }
 
+  /** For how long the partition that has stood still longest has not moved although deliveries wait, in milliseconds. */
+  stalledMs(): number {
+    return Math.max(0, ...[...this.#live].map((state) => state.stalledMs));
+  }
+
   #stateOf(partition: Partition): PartitionState {
     const known = this.#states.get(partition);
     const state = known ?? new PartitionState(partition, this.options.checkpoint, this.tools.host, this.tools.crash);

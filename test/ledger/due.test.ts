@@ -120,5 +120,16 @@ test('counts say what waits', async () => {
   await claimOne(ledger, 'b');
   await ledger.settle(await claimWithIntent(ledger, 'c'), { status: 'processing' });
   await database.query("UPDATE billing_records SET claim_expires_at = now() WHERE customer_id = 'b'");
-  expect(await ledger.counts()).toEqual({ pending: 2, expired: 1, waiting: 1 });
+  expect(await ledger.counts()).toEqual({ pending: 2, expired: 1, unresolved: 0, waiting: 1 });
+});
+
+test('a pending row is unresolved once its outcome has been open for too long, whoever has claimed it', async () => {
+  for (const name of ['new', 'old', 'expired']) await claimOne(ledger, name);
+  await ledger.settle(await claimWithIntent(ledger, 'settled'), { status: 'charged', chargeId: 'ch_1' });
+  await database.query(
+    "UPDATE billing_records SET first_attempted_at = now() - interval '301 s' WHERE customer_id <> 'new'",
+  );
+  await database.query("UPDATE billing_records SET claim_expires_at = now() WHERE customer_id = 'expired'");
+  expect(await ledger.counts()).toMatchObject({ pending: 3, unresolved: 2 });
+  expect(await ledger.counts(302_000)).toMatchObject({ pending: 3, unresolved: 0 });
 });

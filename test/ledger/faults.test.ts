@@ -173,7 +173,7 @@ describe('a server of its own', () => {
     const check = open(url);
     const looks = await check.claim(Array.from({ length: 16 }, (_, lane) => request(`restart-${lane}-19`)));
     expect(new Set(looks.map(({ outcome }) => outcome))).toEqual(new Set(['settled']));
-    expect(await check.counts()).toEqual({ pending: 0, expired: 0, waiting: 0 });
+    expect(await check.counts()).toEqual({ pending: 0, expired: 0, unresolved: 0, waiting: 0 });
   });
 
   test('it is away for longer than statements are repeated: they say that the ledger is unavailable', async () => {

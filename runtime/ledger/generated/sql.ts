@@ -451,10 +451,13 @@ FROM claim_due($1::text, $2::bigint, $3::integer, $4::bigint, $5::bigint, $6::bi
   claim: `SELECT * FROM claim_batch($1::text, $2::bigint, $3::boolean, $4::text[], $5::bigint[],
   $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[],
   $15::text[], $16::text[])`,
-  counts: `-- What waits, for health pages: reads only the partial indexes, never the whole table.
+  counts: `-- What waits, for metrics and health pages; unresolved: pending for longer than $1 ms since its first claim.
+-- Reads only the partial indexes, never the whole table.
 SELECT
   (SELECT count(*) FROM billing_records WHERE claim_expires_at IS NOT NULL AND status = 'pending') AS pending,
   (SELECT count(*) FROM billing_records WHERE claim_expires_at <= now() AND status = 'pending') AS expired,
+  (SELECT count(*) FROM billing_records WHERE claim_expires_at IS NOT NULL AND status = 'pending'
+    AND first_attempted_at <= now() - $1::bigint * interval '1 ms') AS unresolved,
   (SELECT count(*) FROM billing_records WHERE status IN ('processing', 'action_required')) AS waiting`,
   createMigrationsTable: `CREATE TABLE IF NOT EXISTS ledger_migrations (
   version integer PRIMARY KEY,

@@ -7,7 +7,7 @@ import type { Log, Metrics } from '../../processor/ports';
 import { errorText } from './aws-errors';
 import { HeldLease, type HeldLeaseDeps, type LeaseEnd } from './held-lease';
 import type { Lease } from './lease-item';
-import { type Memory, planTakes, remember, scanPeriodMs, type Take } from './lease-plan';
+import { type Memory, planTakes, remember, type Sighted, scanPeriodMs, type Take, unownedLeases } from './lease-plan';
 import type { LeaseStore } from './lease-store';
 import { type InitialPosition, initialCheckpoint, isNumeric, isShardEnd } from './positions';
 import type { ShardCatalog } from './shard-catalog';
@@ -43,6 +43,8 @@ export class LeaseCoordinator {
   private readonly gone = new Set<string>();
   private memory: Memory = new Map();
   private looksWithHole = 0;
+  /** Shards that should have a lease and have none, as the last look found. */
+  private missing = 0;
   private refusal: string | undefined;
   private state: string | undefined = 'the lease table has not been read yet';
 
@@ -87,15 +89,19 @@ export class LeaseCoordinator {
       await this.takeAll(this.plan(known, begun), begun, signal);
       await this.cleanUp(view.leases);
     }
+    deps.metrics.gauge('leasesUnowned', this.missing + unownedLeases(this.sighted(known, begun)).length);
     const workers = new Set(known.flatMap((lease) => lease.owner ?? [])).add(deps.owner).size;
     return scanPeriodMs(known.length, workers, deps.leaseDurationMs);
   }
 
   private plan(leases: readonly Lease[], now: number): Take[] {
-    const { owner: me, leaseDurationMs, maxLeases, maxSteal, host } = this.deps;
-    const held = new Set(this.held.keys());
-    const random = () => host.random();
-    return planTakes({ leases, memory: this.memory, now, me, held, leaseDurationMs, maxLeases, maxSteal, random });
+    const { maxLeases, maxSteal, host } = this.deps;
+    return planTakes({ ...this.sighted(leases, now), maxLeases, maxSteal, random: () => host.random() });
+  }
+
+  private sighted(leases: readonly Lease[], now: number): Sighted {
+    const { owner: me, leaseDurationMs } = this.deps;
+    return { leases, memory: this.memory, now, me, held: new Set(this.held.keys()), leaseDurationMs };
   }
 
   private async takeAll(takes: readonly Take[], begun: number, signal: AbortSignal): Promise<void> {
@@ -178,8 +184,8 @@ export class LeaseCoordinator {
     const { catalog, store, log, host, initialPosition } = this.deps;
     const current = leases.filter((lease) => catalog.has(lease.key));
     const checkpoint = initialCheckpoint(initialPosition);
-    const whole =
-      holes(current, catalog.shards).length === 0 && missingLeases(catalog.shards, current, checkpoint).length === 0;
+    this.missing = missingLeases(catalog.shards, current, checkpoint).length;
+    const whole = this.missing === 0 && holes(current, catalog.shards).length === 0;
     this.looksWithHole = whole ? 0 : this.looksWithHole + 1;
     if (refused || this.looksWithHole < HOLE_LOOKS) return;
     // Workers that see the same hole should not all list the shards at once.

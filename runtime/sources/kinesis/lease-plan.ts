@@ -4,6 +4,7 @@
  * unchanged, on its own monotonic clock, for longer than the lease lasts. One look is never enough.
  */
 import type { Lease } from './lease-item';
+import { isShardEnd } from './positions';
 
 /** What an observer remembers of one lease. */
 export interface Sighting {
@@ -31,7 +32,8 @@ export interface Take {
   readonly how: HowTaken;
 }
 
-export interface PlanInput {
+/** A look at the table, as one observer judges it. */
+export interface Sighted {
   readonly leases: readonly Lease[];
   /** After `remember` of the same look. */
   readonly memory: Memory;
@@ -42,6 +44,9 @@ export interface PlanInput {
   readonly me: string;
   /** Keys of the leases this worker holds and trusts. One that bears my name but is not here is up for grabs. */
   readonly held: ReadonlySet<string>;
+}
+
+export interface PlanInput extends Sighted {
   /** The most leases this worker may hold. */
   readonly maxLeases: number;
   /** The most leases to steal in one look; each steal disturbs a worker that does its job. */
@@ -87,14 +92,19 @@ function steals(input: PlanInput, load: ReadonlyMap<string, number>, target: num
     .map((lease) => ({ lease, how: 'stolen' }));
 }
 
-function availability(input: PlanInput, lease: Lease): HowTaken | undefined {
+/** Leases with something left to read that nobody holds, as far as this look can tell. */
+export function unownedLeases(input: Sighted): Lease[] {
+  return input.leases.filter((lease) => !isShardEnd(lease.checkpoint) && availability(input, lease) !== undefined);
+}
+
+function availability(input: Sighted, lease: Lease): HowTaken | undefined {
   if (input.held.has(lease.key)) return undefined;
   if (lease.owner === undefined) return 'unowned';
   if (lease.owner === input.me) return 'expired';
   return age(input, lease) > input.leaseDurationMs ? 'expired' : undefined;
 }
 
-function age(input: PlanInput, lease: Lease): number {
+function age(input: Sighted, lease: Lease): number {
   return input.now - (input.memory.get(lease.key)?.changedAt ?? input.now);
 }
 
