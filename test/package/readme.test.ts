@@ -7,11 +7,15 @@ import { ENVIRONMENT } from '../../runtime/contract';
 import { verbs } from '../../runtime/ops/verbs';
 import { FAULT_NAMES } from '../../stacks/local/faults/names';
 import { HELP } from '../../stacks/local/flags';
+import { readSources } from '../unit/structure/sources';
 import { codeBlocks, compileBlocks, documents, tableNames } from './documents';
 
 const ROOT = join(__dirname, '../..');
 const all = documents();
 const readme = all.get('README.md')!;
+
+/** Names in capitals that are nobody's setting of ours. */
+const FOREIGN = ['CDK_DOCKER', 'TRIM_HORIZON', 'AT_START', 'NOT_CHARGED'];
 
 /** A document with two mistakes in its block. */
 const PLANTED = [
@@ -81,10 +85,70 @@ describe('the README', () => {
   });
 });
 
+/** What GitHub makes of a heading. */
+const anchor = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+const anchorsOf = (text: string) => [...text.matchAll(/^#+ (.+)$/gm)].map((match) => anchor(match[1]!));
+
+/** Links of a document that lead nowhere: a file that is not there, or a heading that it has not. */
+function brokenLinks(path: string, text: string): string[] {
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  return links
+    .filter(([, file, heading]) => {
+      const target = file ? normalize(join(dirname(path), file)) : path;
+      if (!existsSync(join(ROOT, target))) return true;
+      return heading !== undefined && !anchorsOf(readFileSync(join(ROOT, target), 'utf8')).includes(heading);
+    })
+    .map(([link]) => link);
+}
+
+/** Words after `chargeonce` that are no verb. */
+function unknownVerbs(text: string): string[] {
+  const known = new Set<string>([...verbs().map((verb) => verb.name), '--help']);
+  const typed = [...text.matchAll(/`(?:npx )?chargeonce ([a-z-]+)|^npx chargeonce ([a-z-]+)/gm)];
+  const told = [...text.matchAll(/`\["([a-z-]+)"/g)];
+  return [...typed.map((match) => match[1] ?? match[2]!), ...told.map((match) => match[1]!)].filter(
+    (verb) => !known.has(verb),
+  );
+}
+
+/** Text that people are told to search the log for, and that no line of the runtime has. */
+function unknownLogLines(text: string, sources: string): string[] {
+  const searched = [...text.matchAll(/--filter-pattern '"([^"]+)"'/g)].map((match) => match[1]!);
+  return searched.filter((line) => !sources.includes(line));
+}
+
 describe('every document', () => {
-  it.each([...all])('%s links to files that are there', (path, text) => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map((match) => match[1]!);
-    expect(links.filter((link) => !existsSync(join(ROOT, normalize(join(dirname(path), link)))))).toEqual([]);
+  const runtime = [...readSources()].filter(([path]) => path.startsWith('runtime/')).map(([, text]) => text);
+
+  it.each([...all])('%s links to files and headings that are there', (path, text) => {
+    expect(brokenLinks(path, text)).toEqual([]);
+  });
+
+  it.each([...all])('%s names verbs that are there', (_, text) => {
+    expect(unknownVerbs(text)).toEqual([]);
+  });
+
+  it.each([...all])('%s searches the log for lines that are written', (_, text) => {
+    expect(unknownLogLines(text, runtime.join('\n'))).toEqual([]);
+  });
+
+  it.each([...all])('%s names settings that are there', (_, text) => {
+    const settings = new Set<string>([...Object.keys(ENVIRONMENT), ...FOREIGN]);
+    const named = [...text.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)[`=]/g)].map((match) => match[1]!);
+    expect(named.filter((name) => !settings.has(name))).toEqual([]);
+  });
+
+  it('would be caught otherwise', () => {
+    const page = '[a](gone.md) [b](concepts.md#nothing) [c](concepts.md#words) `chargeonce fly` `["swim"]`';
+    expect(brokenLinks('docs/page.md', page)).toEqual(['](gone.md)', '](concepts.md#nothing)']);
+    expect(unknownVerbs(page)).toEqual(['fly', 'swim']);
+    expect(unknownLogLines(`--filter-pattern '"a" --filter-pattern '"no such line"'`, runtime.join())).toEqual([
+      'no such line',
+    ]);
   });
 
   it.each([...all])('%s names npm scripts that are there', (_, text) => {
