@@ -9,11 +9,12 @@ import { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../shared/limits';
 import type { BillingConsumerProps } from './billing-consumer-props';
-import { checkDesiredCount, checkEnvironment, checkSecretKey, checkSize } from './consumer-checks';
+import { checkDesiredCount, checkElsewhere, checkEnvironment, checkRate, checkSize } from './consumer-checks';
 import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerContainer } from './consumer-containers';
 import { chargingEnvironment, type WorkerSettings, workerEnvironment } from './consumer-environment';
 import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
 import { checkPlace, egressSubnets, warnOfOtherVpc } from './consumer-network';
+import { checkSecretKey, grantImportedKey } from './consumer-secrets';
 import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
 import { OpsTask } from './ops-task';
@@ -50,8 +51,9 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       separator: '-',
       allowedSpecialCharacters: '-_',
     });
+    const { vpc, subnets } = this.check(props);
     const settings = this.settingsOf(props);
-    const { vpc, subnets } = this.check(props, settings);
+    checkEnvironment(this, props.environment ?? {}, Object.keys(workerEnvironment(this, settings)));
 
     this.logGroup = new logs.LogGroup(this, 'Logs', {
       retention: props.logRetention ?? logs.RetentionDays.THREE_MONTHS,
@@ -76,6 +78,8 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     props.leaseTable.grantLease(this);
     props.ledger.grantConnect(this);
     props.ledger.grantConnect(this.opsTask.taskRole);
+    for (const role of [this.executionRole, this.opsTask.executionRole]) grantImportedKey(role, props.stripeKey);
+    grantImportedKey(this.migrateTask?.executionRole ?? this.executionRole, props.ledger.ownerSecret);
 
     // The consumer opens its own way: a rule of the database would refer to compute, which is a cycle of stacks.
     this.connections.allowToDefaultPort(props.ledger, 'the ledger');
@@ -122,8 +126,8 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     return this.metric('millisBehindLatest', options);
   }
 
-  /** All that can be wrong with the props, before anything is made. */
-  private check(props: BillingConsumerProps, settings: WorkerSettings) {
+  /** What can be wrong with the props, before anything is made. */
+  private check(props: BillingConsumerProps) {
     const { path } = this.node;
     const vpc = checkPlace(path, props);
     const subnets = egressSubnets(path, vpc, props.vpcSubnets);
@@ -132,7 +136,8 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     checkSize(path, props.cpu ?? CPU, props.memoryLimitMiB ?? MEMORY_MIB);
     checkSecretKey(this, 'stripeKey', props.stripeKey);
     checkSecretKey(this, 'ledger', props.ledger.ownerSecret);
-    checkEnvironment(this, props.environment ?? {}, Object.keys(workerEnvironment(this, settings)));
+    checkRate(path, props.stripeMaxRps);
+    checkElsewhere(this, props);
     return { vpc, subnets };
   }
 

@@ -1,12 +1,11 @@
 /** What a consumer refuses at synth, before anything is made. */
-import { Annotations, Resource, Stack, Token } from 'aws-cdk-lib';
-import type * as kms from 'aws-cdk-lib/aws-kms';
-import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import { Annotations, Stack, Token } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { meantSetting } from '../../runtime/contract/misspelt';
 import { wrongProp } from '../shared/check';
 import { FARGATE_CPU, fargateMemory } from '../shared/fargate-size';
+import type { BillingConsumerProps } from './billing-consumer-props';
 
 /** Settings that would contradict what the construct wired, beside those it sets itself. */
 const OWNED_UNSET = [
@@ -94,24 +93,33 @@ function inWords(values: readonly number[]): string {
 }
 
 /**
- * A secret's own key in another stack would have to name the role of this one in its policy, while this stack refers
- * to that one: the CDK then speaks of a cycle between ids that nobody typed.
+ * The runtime finds the stream and the table in its own region, and the table in its own account.
  *
- * @throws when the key of a secret was made in another stack of the same account and region
+ * @throws when one of them certainly is elsewhere
  */
-export function checkSecretKey(scope: Construct, prop: string, secret: secrets.ISecret): void {
-  const key: kms.IKey | undefined = secret.encryptionKey;
-  if (key === undefined || !Resource.isOwnedResource(key)) return;
-  const [here, there] = [Stack.of(scope), Stack.of(key)];
-  if (here === there || here.account !== there.account || here.region !== there.region) return;
-  throw wrongProp({
-    path: scope.node.path,
-    prop,
-    received: `a secret with a key of its own, ${key.node.path}, in the stack ${there.stackName}`,
-    allowed: `a key made in ${here.stackName}, an imported key, or no key of its own`,
-    wayOut:
-      `The policy of that key would name a role of ${here.stackName}, which itself needs ${there.stackName}: a cycle. ` +
-      'Give Secret.fromSecretAttributes(this, id, { secretCompleteArn: secret.secretArn, ' +
-      'encryptionKey: Key.fromKeyArn(this, keyId, key.keyArn) }) instead.',
-  });
+export function checkElsewhere(
+  scope: Construct,
+  { stream, leaseTable }: Pick<BillingConsumerProps, 'stream' | 'leaseTable'>,
+): void {
+  const { region, account } = Stack.of(scope);
+  const check = (prop: string, where: 'region' | 'account', theirs: string, ours: string) => {
+    if (Token.isUnresolved(theirs) || Token.isUnresolved(ours) || theirs === ours) return;
+    throw wrongProp({
+      path: scope.node.path,
+      prop,
+      received: `in the ${where} ${theirs}`,
+      allowed: `the ${where} of the consumer, ${ours}`,
+      wayOut: `Give this stack the env of the ${prop === 'stream' ? 'stream' : 'table'}: billing runs next to it.`,
+    });
+  };
+  check('stream', 'region', stream.stream.env.region, region);
+  check('leaseTable', 'region', leaseTable.table.env.region, region);
+  check('leaseTable', 'account', leaseTable.table.env.account, account);
+}
+
+/** @throws when the fleet's rate is only known at deploy */
+export function checkRate(path: string, stripeMaxRps: number | undefined): void {
+  if (stripeMaxRps === undefined || !Token.isUnresolved(stripeMaxRps)) return;
+  const wayOut = 'Each task’s share is worked out from it. Leave it out for 20.';
+  throw wrongProp({ path, prop: 'stripeMaxRps', received: 'a token', allowed: 'a number known at synth', wayOut });
 }

@@ -50,7 +50,7 @@ export function workerEnvironment(scope: Construct, settings: WorkerSettings): R
   return {
     ...chargingEnvironment(scope, settings),
     [ENVIRONMENT.SOURCE]: 'kinesis',
-    [ENVIRONMENT.STREAM_NAME]: stream.stream.streamName,
+    ...streamEnvironment(scope, stream),
     [ENVIRONMENT.LEASE_TABLE_NAME]: leaseTable.table.tableName,
     [ENVIRONMENT.LEASE_DURATION_MS]: String(leaseTable.leaseDuration.toMilliseconds()),
     ...(stream.maxRecordSize === undefined
@@ -61,4 +61,11 @@ export function workerEnvironment(scope: Construct, settings: WorkerSettings): R
     [ENVIRONMENT.METRICS_NAMESPACE]: METRICS_NAMESPACE,
     [ENVIRONMENT.METRICS_SERVICE]: settings.metricsService,
   };
+}
+
+/** By name, or by ARN when it may be in another account: a name would then mean a stream of this one. */
+function streamEnvironment(scope: Construct, { stream }: IBillingStream): Record<string, string> {
+  return stream.env.account === Stack.of(scope).account
+    ? { [ENVIRONMENT.STREAM_NAME]: stream.streamName }
+    : { [ENVIRONMENT.STREAM_ARN]: stream.streamArn };
 }
