@@ -20,6 +20,8 @@ export interface ChargingContext {
   readonly worker: string;
   /** How long a pending row's claim must have been over before somebody without its delivery takes it. */
   readonly overdueAfterMs: number;
+  /** In place of `ledger.checkSchema`: waits for a schema that is too old, say. */
+  readonly checkSchema?: (ledger: Ledger) => Promise<{ readonly ledgerId: string }>;
 }
 
 export interface Charging {
@@ -46,7 +48,7 @@ export async function openCharging(config: ChargingConfig, context: ChargingCont
     metrics,
   });
   try {
-    const { ledgerId } = await ledger.checkSchema();
+    const { ledgerId } = await (context.checkSchema?.(ledger) ?? ledger.checkSchema());
     const { namespace } = billing;
     const apiBase = new URL(config.stripe.apiBase);
     const stripe = createStripe({ ...config.stripe, apiBase, ledgerId, namespace, host, log, metrics });

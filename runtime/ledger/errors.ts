@@ -28,10 +28,14 @@ export class SchemaTooNew extends Error {
 /** The schema lacks migrations that this runtime needs. */
 export class SchemaTooOld extends Error {
   override readonly name = 'SchemaTooOld';
+  /** What was found and what is needed, without what to do about it. */
+  readonly found: string;
 
   constructor(schema: number | undefined, known: number) {
-    const found = schema === undefined ? 'no ledger schema' : `the ledger's schema at version ${schema}`;
-    super(`The database has ${found}; this runtime needs version ${known}. Run: chargeonce migrate --apply`);
+    const has = schema === undefined ? 'no ledger schema' : `the ledger's schema at version ${schema}`;
+    const found = `The database has ${has}; this runtime needs version ${known}`;
+    super(`${found}. Run: chargeonce migrate --apply`);
+    this.found = found;
   }
 }
 

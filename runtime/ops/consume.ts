@@ -27,6 +27,8 @@ Serves /healthz, /readyz and /metrics on HEALTH_PORT and logs JSON lines on stdo
 The first SIGTERM or SIGINT drains: no new work is taken, charges in flight finish, checkpoints are
 written, leases are given back, exit 0. A second one, or DRAIN_TIMEOUT_MS, exits at once with 1:
 nothing is lost, another worker finishes what is open.
+
+When the ledger's schema is too old it waits, not ready, logs what to run (MIGRATE_COMMAND), and goes on by itself.
 `;
 
 export function consumeVerb(runPipeline: RunPipeline): Verb {
@@ -68,9 +70,10 @@ async function work(worker: Worker): Promise<ExitCode> {
   const metrics = createMetrics({ version: packageVersion(), schema: String(SCHEMA_VERSION) });
   let pipeline: Pipeline | undefined;
   let wasReady = false;
+  let startsBy = 'the ledger and Stripe are being checked';
   const notReady = (): string | undefined => {
     if (signals.drain.aborted) return 'draining';
-    const whyNot = pipeline === undefined ? 'starting: the ledger and Stripe are being checked' : pipeline.notReady();
+    const whyNot = pipeline === undefined ? `starting: ${startsBy}` : pipeline.notReady();
     wasReady ||= whyNot === undefined;
     return whyNot;
   };
@@ -96,7 +99,10 @@ async function work(worker: Worker): Promise<ExitCode> {
   );
   try {
     const crash = crashPoints(config.process.crashAt);
-    const starting = worker.runPipeline(config, { host, log, metrics, crash, signal: signals.drain });
+    const waiting = (reason: string) => {
+      startsBy = reason;
+    };
+    const starting = worker.runPipeline(config, { host, log, metrics, crash, signal: signals.drain, waiting });
     pipeline = await unlessAborted(starting, signals.drain);
     if (pipeline === undefined) {
       log.info({}, 'stopped while it was starting: nothing had been taken');

@@ -10,6 +10,8 @@ export interface PipelineContext {
   readonly crash: ReachCrashPoint;
   /** Aborts when the process is to drain. */
   readonly signal: AbortSignal;
+  /** Told what the start waits for, when somebody else must do something about it. */
+  readonly waiting: (reason: string) => void;
 }
 
 export interface Pipeline {
