@@ -9,7 +9,8 @@ export function countingMetrics(): Metrics & { readonly statements: Map<string, 
   const statements = new Map<string, number>();
   return {
     statements,
-    count(_name, labels) {
+    count(name, labels) {
+      if (name !== 'ledgerStatements') return;
       const statement = labels?.statement ?? '';
       statements.set(statement, (statements.get(statement) ?? 0) + 1);
     },

@@ -69,6 +69,19 @@ describe('the heartbeat', () => {
     expect(calls.length).toBeLessThanOrEqual((20 * L) / ((L / 3 - 25) * 0.95) + 1);
   });
 
+  it('says how long each renewal took, with all its repeats', async () => {
+    hold();
+    await host.advance(L);
+    expect(metrics.gauges.get('leaseRenewalTime')).toBe(0);
+    let tries = 0;
+    answer = async (...sent) => {
+      await host.sleep(300);
+      return ++tries % 3 === 0 ? written(...sent) : throttled(...sent);
+    };
+    await host.advance(L);
+    expect(metrics.gauges.get('leaseRenewalTime')).toBeGreaterThan(900);
+  });
+
   it('carries the newest checkpoint, and only when there is a newer one: no write of its own', async () => {
     const held = hold();
     held.checkpoint('10');

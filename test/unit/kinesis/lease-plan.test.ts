@@ -7,6 +7,7 @@ import {
   planTakes,
   remember,
   scanPeriodMs,
+  unownedLeases,
 } from '../../../runtime/sources/kinesis/lease-plan';
 
 const L = 10_000;
@@ -36,6 +37,28 @@ function plan(leases: readonly Lease[], overrides: Partial<PlanInput> = {}): Ret
     ...overrides,
   });
 }
+
+describe('leases that nobody holds', () => {
+  const unowned = (leases: readonly Lease[], now = 0, memory: Memory = remember(new Map(), leases, 0)) =>
+    unownedLeases({ leases, memory, now, leaseDurationMs: L, me: 'me', held: new Set(['shardId-1']) }).map(
+      (l) => l.key,
+    );
+
+  it('are those without an owner, and those that were not renewed; not mine, and not those of living workers', () => {
+    const leases = [lease(1, 'me'), lease(2, 'alive'), lease(3), lease(4, 'dead')];
+    expect(unowned(leases)).toEqual(['shardId-3']);
+    const memory = remember(
+      remember(new Map(), leases, 0),
+      [lease(1, 'me'), lease(2, 'alive', 2n), lease(4, 'dead')],
+      L,
+    );
+    expect(unowned(leases, L + 1, memory)).toEqual(['shardId-3', 'shardId-4']);
+  });
+
+  it('are not those of shards that were read to their end', () => {
+    expect(unowned([{ ...lease(3), checkpoint: { sequence: 'SHARD_END', sub: 0 } }])).toEqual([]);
+  });
+});
 
 describe('expiry', () => {
   it('needs two looks that are further apart than the lease lasts', () => {

@@ -155,6 +155,25 @@ describe('checkpoints', () => {
     expect(partition.checkpoints).toEqual(['30']);
   });
 
+  it('says for how long the mark has stood still, and nothing when nobody waits', async () => {
+    const world = aWorld();
+    const partition = new FakePartition();
+    expect(world.processor.stalledMs()).toBe(0);
+    world.stripe.delayMs = (request, row) => (row.customerId === 'c0' && request === 'confirm' ? 20_000 : 10);
+    await world.processor.deliver(partition, deliveries(customers(3)));
+    await world.host.advance(15_000);
+    expect(world.processor.stalledMs()).toBe(15_000);
+    await world.host.until(() => partition.position === '3');
+    expect(world.processor.stalledMs()).toBe(0);
+    // An idle hour is no standstill: it counts from the delivery that waits.
+    await world.host.advance(3_600_000);
+    await world.processor.deliver(partition, deliveries([anEvent({ customerId: 'c0', billingPeriod: 'later' })], 4));
+    await world.host.advance(1_000);
+    expect(world.processor.stalledMs()).toBe(1_000);
+    partition.lose();
+    expect(world.processor.stalledMs()).toBe(0);
+  });
+
   it('never passes an event whose row is not committed and ended', async () => {
     const world = aWorld();
     const partition = new FakePartition();
