@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as iam from 'aws-cdk-lib/aws-iam';
-import type * as kms from 'aws-cdk-lib/aws-kms';
+import * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -137,7 +137,8 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
     if (encryptionKey) instance.masterUserSecret = { kmsKeyId: encryptionKey.keyArn };
     return secrets.Secret.fromSecretAttributes(this, 'OwnerSecret', {
       secretCompleteArn: instance.attrMasterUserSecretSecretArn,
-      ...(encryptionKey ? { encryptionKey } : {}),
+      // By its ARN: a policy that names the migrator's role would be a cycle when compute is a stack of its own.
+      ...(encryptionKey ? { encryptionKey: kms.Key.fromKeyArn(this, 'OwnerSecretKey', encryptionKey.keyArn) } : {}),
     });
   }
 }
