@@ -1,18 +1,34 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct, type IConstruct } from 'constructs';
 
 /** The index by owner. KCL 3.x adds it at run time; adding it later races that, so it is there from the start. */
 export const OWNER_INDEX = 'LeaseOwnerToLeaseKeyIndex';
 
+export const LEASE_KEY: dynamodb.Attribute = { name: 'leaseKey', type: dynamodb.AttributeType.STRING };
+export const LEASE_OWNER: dynamodb.Attribute = { name: 'leaseOwner', type: dynamodb.AttributeType.STRING };
+
+/** What DynamoDB does with a customer's key in the name of whoever reads and writes items. */
+const KEY_ACTIONS = [
+  'kms:Decrypt',
+  'kms:DescribeKey',
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
+] as const;
+
 /** The table that says which worker reads which shard, and up to where. */
 export interface ILeaseTable extends IConstruct {
-  readonly table: dynamodb.ITableV2;
+  readonly table: dynamodb.ITable;
   /** How long a lease lasts without renewal. The one truth: consumers read it from here. */
   readonly leaseDuration: Duration;
-  /** What a worker does to leases: the exact actions on the table, and Query on its one index. */
+  /** The most shards that the table is provisioned for. Absent: on demand, or unknown as of an imported table. */
+  readonly maxShards?: number;
+  /** What a worker does to leases: the exact actions on the table and its key, and Query on its one index. */
   grantLease(grantee: iam.IGrantable): iam.Grant;
   /** Reads and writes that this table and its index refused: it comes before lost leases. Sum a minute. */
   metricThrottled(options?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression;
@@ -20,8 +36,11 @@ export interface ILeaseTable extends IConstruct {
 
 /** What a lease table can do, whoever made it. */
 export abstract class LeaseTableBase extends Construct implements ILeaseTable {
-  abstract readonly table: dynamodb.ITableV2;
+  abstract readonly table: dynamodb.ITable;
   abstract readonly leaseDuration: Duration;
+  abstract readonly maxShards?: number;
+  /** The key that the items are encrypted with, if it is the user's own. */
+  protected abstract readonly key?: kms.IKey;
 
   grantLease(grantee: iam.IGrantable): iam.Grant {
     const onTable = iam.Grant.addToPrincipal({
@@ -41,7 +60,8 @@ export abstract class LeaseTableBase extends Construct implements ILeaseTable {
       actions: ['dynamodb:Query'],
       resourceArns: [`${this.table.tableArn}/index/${OWNER_INDEX}`],
     });
-    return onTable.combine(onIndex);
+    const granted = onTable.combine(onIndex);
+    return this.key ? granted.combine(this.key.grant(grantee, ...KEY_ACTIONS)) : granted;
   }
 
   metricThrottled(options: cloudwatch.MathExpressionOptions = {}): cloudwatch.MathExpression {

@@ -1,14 +1,11 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { leaseTableSize } from '../../runtime/contract';
-import { wrongProp } from '../shared/check';
-import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits';
 import { ImportedTable, type ImportedTableOptions } from './imported-table';
-import { type ILeaseTable, LeaseTableBase, OWNER_INDEX } from './lease-table-base';
-
-const LEASE_KEY: dynamodb.Attribute = { name: 'leaseKey', type: dynamodb.AttributeType.STRING };
-const LEASE_OWNER: dynamodb.Attribute = { name: 'leaseOwner', type: dynamodb.AttributeType.STRING };
+import { checkLeaseDuration, checkProvisionable } from './lease-checks';
+import { type ILeaseTable, LEASE_KEY, LEASE_OWNER, LeaseTableBase, OWNER_INDEX } from './lease-table-base';
 
 /** Provisioned capacity units, as the table starts with. */
 export interface LeaseTableCapacity {
@@ -19,7 +16,8 @@ export interface LeaseTableCapacity {
 
 export interface LeaseTableProps {
   /**
-   * The most shards at any moment, those of a reshard included: the table is then provisioned for them.
+   * The most shards at any moment, those of a reshard included (three times the open ones while a stream doubles): the
+   * table is then provisioned for them.
    * @default - on demand, enough for 8,800 shards from the first second
    */
   readonly maxShards?: number;
@@ -28,6 +26,11 @@ export interface LeaseTableProps {
    * @default Duration.seconds(10)
    */
   readonly leaseDuration?: Duration;
+  /**
+   * Which key encrypts the table. With your own, workers are granted the use of it.
+   * @default - the key that DynamoDB owns, at no charge
+   */
+  readonly encryption?: dynamodb.TableEncryptionV2;
   /**
    * Whether the table can be restored to any second of the last 35 days.
    * @default true
@@ -52,11 +55,14 @@ export interface LeaseTableProps {
 
 /** A lease table with the item schema of the Kinesis Client Library, so that an application of it can be replaced in place. */
 export class LeaseTable extends LeaseTableBase {
-  /** A table that exists already: hash key `leaseKey`, and the index `LeaseOwnerToLeaseKeyIndex` by owner. */
+  /**
+   * A table that is made elsewhere: hash key `leaseKey`, and the index `LeaseOwnerToLeaseKeyIndex` if there is one. Its
+   * keys are checked when this app makes it.
+   */
   static fromTable(
     scope: Construct,
     id: string,
-    table: dynamodb.ITableV2,
+    table: dynamodb.ITable,
     options: ImportedTableOptions = {},
   ): ILeaseTable {
     return new ImportedTable(scope, id, table, options);
@@ -66,12 +72,17 @@ export class LeaseTable extends LeaseTableBase {
   readonly leaseDuration: Duration;
   /** Absent: on demand. */
   readonly capacity?: LeaseTableCapacity;
+  readonly maxShards?: number;
+  protected key?: kms.IKey;
 
   constructor(scope: Construct, id: string, props: LeaseTableProps = {}) {
     super(scope, id);
     this.leaseDuration = props.leaseDuration ?? Duration.seconds(10);
-    this.checkLeaseDuration();
-    this.checkMaxShards(props.maxShards);
+    checkLeaseDuration(this.node.path, this.leaseDuration);
+    if (props.maxShards !== undefined) {
+      checkProvisionable(this.node.path, props.maxShards, this.leaseDuration);
+      this.maxShards = props.maxShards;
+    }
 
     const scaling = props.maxShards === undefined ? onDemand() : provisioned(props.maxShards, this.leaseDuration);
     if (scaling.capacity) this.capacity = scaling.capacity;
@@ -89,35 +100,23 @@ export class LeaseTable extends LeaseTableBase {
       ],
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? true },
       deletionProtection: props.deletionProtection ?? true,
+      ...(props.encryption === undefined ? {} : { encryption: this.renderable(props.encryption) }),
       ...(props.tableName === undefined ? {} : { tableName: props.tableName }),
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     }) as dynamodb.ITableV2;
+    if (props.encryption?.tableKey !== undefined) this.encryptWith(props.encryption.tableKey);
   }
 
-  private checkLeaseDuration(): void {
-    if (this.leaseDuration.isUnresolved()) return;
-    const seconds = this.leaseDuration.toMilliseconds() / 1000;
-    if (seconds < MIN_LEASE_SECONDS || seconds > MAX_LEASE_SECONDS) {
-      throw wrongProp({
-        path: this.node.path,
-        prop: 'leaseDuration',
-        received: `${seconds} s`,
-        allowed: `${MIN_LEASE_SECONDS} to ${MAX_LEASE_SECONDS} s`,
-        wayOut: 'Shorter leases are lost to pauses of the process, longer ones leave a dead worker’s shards unread.',
-      });
-    }
+  /** The CDK names the key for each region, and refuses to where the region is not known yet: `encryptWith` does. */
+  private renderable(encryption: dynamodb.TableEncryptionV2): dynamodb.TableEncryptionV2 {
+    const nameless = encryption.tableKey !== undefined && Token.isUnresolved(Stack.of(this).region);
+    return nameless ? dynamodb.TableEncryptionV2.awsManagedKey() : encryption;
   }
 
-  private checkMaxShards(maxShards: number | undefined): void {
-    if (maxShards !== undefined && (!Number.isInteger(maxShards) || maxShards < 1)) {
-      throw wrongProp({
-        path: this.node.path,
-        prop: 'maxShards',
-        received: String(maxShards),
-        allowed: 'a whole number from 1',
-        wayOut: 'Count three times the open shards if the stream may double, or leave it out for an on-demand table.',
-      });
-    }
+  private encryptWith(key: kms.IKey): void {
+    this.key = key;
+    const table = this.table.node.defaultChild as dynamodb.CfnGlobalTable;
+    table.addPropertyOverride('Replicas.0.SSESpecification.KMSMasterKeyId', key.keyArn);
   }
 }
 
@@ -131,20 +130,27 @@ function onDemand(): Scaling {
   return { billing: dynamodb.Billing.onDemand(), index: {} };
 }
 
+/** Nobody reads the index but a follower of the Kinesis Client Library's version 3, a few times a minute. */
+const INDEX_READ = 5;
+
 /** The index needs capacity of its own: it would inherit the table's, and a throttled index throttles the table. */
 function provisioned(maxShards: number, leaseDuration: Duration): Scaling {
-  const size = leaseTableSize({ shards: maxShards, leaseSeconds: leaseDuration.toMilliseconds() / 1000 });
-  const autoscaled = (minCapacity: number, maxCapacity: number) =>
-    dynamodb.Capacity.autoscaled({ minCapacity, maxCapacity, targetUtilizationPercent: 70 });
+  const size = leaseTableSize({ shards: maxShards, leaseSeconds: leaseDuration.toSeconds({ integral: false }) });
   return {
     billing: dynamodb.Billing.provisioned({
       readCapacity: autoscaled(size.readMinimum, size.readMaximum),
       writeCapacity: autoscaled(size.writeMinimum, size.writeMaximum),
     }),
     index: {
-      readCapacity: autoscaled(size.readMinimum, size.readMaximum),
-      writeCapacity: autoscaled(size.indexWrite, 3 * size.indexWrite),
+      readCapacity: autoscaled(INDEX_READ, size.readMaximum),
+      writeCapacity: autoscaled(size.indexWrite, size.indexWriteMaximum),
     },
     capacity: { write: size.writeMinimum, read: size.readMinimum, indexWrite: size.indexWrite },
   };
+}
+
+/** Seeded, or a table that was on demand could not become provisioned. */
+function autoscaled(minCapacity: number, maxCapacity: number): dynamodb.Capacity {
+  const seedCapacity = minCapacity;
+  return dynamodb.Capacity.autoscaled({ minCapacity, maxCapacity, seedCapacity, targetUtilizationPercent: 70 });
 }

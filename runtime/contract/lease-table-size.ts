@@ -10,7 +10,8 @@
  *   u * N * (1 / r + checkpoints a second).)
  * - minimum: 1.5 times that. It survives a table that is blocked for 2.5 s at L = 10. For longer storms lengthen the
  *   lease, not the table. Renewals are jittered, or the peak second would be N writes.
- * - maximum: 3 times the minimum, for application auto scaling; a fixed write capacity is refused for such a table.
+ * - maximum: 3 times the minimum, for application auto scaling (a fixed write capacity is refused for such a table),
+ *   and no more than an account gives one table.
  * - index by owner: written only when a lease changes hands, two writes each (one key goes, one comes). A fleet that
  *   restarts changes every owner within about 20 s.
  * - reads: every worker scans the whole table, W * 0.5 * ceil(N * s / 4) units a round, s kilobytes an item. T grows
@@ -39,6 +40,7 @@ export interface LeaseTableSize {
   readonly readMaximum: number;
   /** Of the index by owner, which is written only when a lease changes hands. */
   readonly indexWrite: number;
+  readonly indexWriteMaximum: number;
   /** How often a worker scans the table. */
   readonly scanSeconds: number;
 }
@@ -76,15 +78,21 @@ export function leaseTableSize(load: LeaseTableLoad): LeaseTableSize {
   const scanSeconds = Math.min(Math.max(oneRound / SCAN_BUDGET, 2), 2 * leaseSeconds);
   const readMinimum = Math.max(SMALLEST, Math.ceil((READ_HEADROOM * oneRound) / scanSeconds));
 
+  const indexWrite = Math.max(SMALLEST, Math.ceil((WRITE_HEADROOM * 2 * shards) / OWNER_CHANGE_SECONDS));
   return {
     steadyWrites,
     writeMinimum,
-    writeMaximum: MAXIMUM_FACTOR * writeMinimum,
+    writeMaximum: maximumOf(writeMinimum),
     readMinimum,
-    readMaximum: MAXIMUM_FACTOR * readMinimum,
-    indexWrite: Math.max(SMALLEST, Math.ceil((WRITE_HEADROOM * 2 * shards) / OWNER_CHANGE_SECONDS)),
+    readMaximum: maximumOf(readMinimum),
+    indexWrite,
+    indexWriteMaximum: maximumOf(indexWrite),
     scanSeconds,
   };
+}
+
+function maximumOf(minimum: number): number {
+  return Math.max(minimum, Math.min(MAXIMUM_FACTOR * minimum, TABLE_QUOTA));
 }
 
 /** Writes a second of the Kinesis Client Library on the same load, for comparison: its checkpoints are writes too. */

@@ -100,6 +100,14 @@ describe('what one table can carry', () => {
     expect([5, 10, 60].map(mostShards)).toEqual([5_650, 8_000, 19_590]);
   });
 
+  it('bounds what the table may scale to by itself', () => {
+    expect(leaseTableSize({ shards: 8_000, leaseSeconds: 10 })).toMatchObject({
+      readMinimum: 40_000,
+      readMaximum: 40_000,
+      writeMaximum: 3 * 3_628,
+    });
+  });
+
   it('is the largest number that fits, whatever the lease', () => {
     fc.assert(
       fc.property(load, ({ leaseSeconds }) => {
