@@ -9,6 +9,7 @@ import { FAULT_NAMES } from '../../stacks/local/faults/names';
 import { HELP } from '../../stacks/local/flags';
 import { readSources } from '../unit/structure/sources';
 import { codeBlocks, compileBlocks, documents, tableNames } from './documents';
+import { runBlock } from './run-block';
 
 const ROOT = join(__dirname, '../..');
 const all = documents();
@@ -36,6 +37,15 @@ describe('code blocks', () => {
   it('compile, each as a module of its own', () => {
     expect(blocks.length).toBeGreaterThanOrEqual(2);
     expect(errors.filter((error) => !error.startsWith('planted.md'))).toEqual([]);
+  });
+
+  it.each(blocks)('of $at runs', ({ code }) => {
+    runBlock(code);
+  });
+
+  it('would be caught when one did not run', () => {
+    const code = "import { SpendCap } from 'chargeonce/aws';\nSpendCap.perPeriod({ dollars: 1 });";
+    expect(() => runBlock(code)).toThrow('A spend cap\'s currency is "dollars"');
   });
 
   it('would be caught when they did not', () => {
