@@ -1,4 +1,4 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
+import { type CfnResource, RemovalPolicy } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -9,11 +9,18 @@ export interface OwnNetwork {
   readonly egressIps: readonly string[];
 }
 
+export interface OwnNetworkOptions {
+  /** Of the flow logs. */
+  readonly removalPolicy: RemovalPolicy;
+  /** Whether a database that outlives the stack is put into the isolated subnets. */
+  readonly keptDatabase: boolean;
+}
+
 /**
  * A network for billing alone: two zones; one NAT gateway, since billing may wait for a zone and a second gateway costs
  * as much as the tasks; gateway endpoints, which cost nothing; flow logs for as long as the other logs.
  */
-export function addOwnNetwork(scope: Construct, removalPolicy: RemovalPolicy): OwnNetwork {
+export function addOwnNetwork(scope: Construct, { removalPolicy, keptDatabase }: OwnNetworkOptions): OwnNetwork {
   const address = new ec2.CfnEIP(scope, 'EgressIp');
   const vpc = new ec2.Vpc(scope, 'Vpc', {
     maxAzs: 2,
@@ -33,5 +40,13 @@ export function addOwnNetwork(scope: Construct, removalPolicy: RemovalPolicy): O
   });
   const logGroup = new logs.LogGroup(scope, 'FlowLogs', { retention: logs.RetentionDays.THREE_MONTHS, removalPolicy });
   vpc.addFlowLog('FlowLog', { destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup) });
+  if (keptDatabase) keepUnderDatabase(vpc);
   return { vpc: vpc as ec2.IVpc, egressIps: [address.attrPublicIp] };
+}
+
+/** AWS refuses to delete subnets that a database is in, and their VPC, and then the whole `cdk destroy` fails. */
+function keepUnderDatabase(vpc: ec2.Vpc): void {
+  for (const part of [vpc, ...vpc.isolatedSubnets]) {
+    (part.node.defaultChild as CfnResource).applyRemovalPolicy(RemovalPolicy.RETAIN);
+  }
 }

@@ -95,7 +95,8 @@ export class KinesisBilling extends Construct {
     const protectedToo = { ...kept, deletionProtection: removalPolicy !== RemovalPolicy.DESTROY };
 
     if (props.vpc === undefined) {
-      const own = addOwnNetwork(this, removalPolicy ?? RemovalPolicy.RETAIN);
+      const keptDatabase = props.ledger === undefined && removalPolicy !== RemovalPolicy.DESTROY;
+      const own = addOwnNetwork(this, { removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN, keptDatabase });
       this.vpc = own.vpc;
       this.egressIps = own.egressIps;
     } else {

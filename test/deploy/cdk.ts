@@ -31,7 +31,7 @@ export function cdkFor(aws: AwsEmulator): Cdk {
   };
 }
 
-/** What it said; an error with all of that when it failed. */
+/** What it said; an error with what matters of it when it failed. */
 function cdk(aws: AwsEmulator, args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [CLI, '--no-notices', '--no-color', ...args], {
     cwd: aws.folder,
@@ -57,7 +57,14 @@ function cdk(aws: AwsEmulator, args: readonly string[]): Promise<string> {
     child.once('error', reject);
     child.once('close', (code) => {
       if (code === 0) resolve(said);
-      else reject(new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`));
+      else reject(new Error(`cdk ${args.join(' ')} ended with ${code}:\n${why(said)}`));
     });
   });
+}
+
+/** The events of a deploy are hundreds of lines, in which those that failed are lost. */
+function why(said: string): string {
+  const lines = said.split('\n');
+  const failed = lines.filter((line) => /_FAILED|❌|Error/.test(line));
+  return (failed.length > 0 ? failed : lines.slice(-40)).join('\n');
 }

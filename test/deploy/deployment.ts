@@ -114,5 +114,5 @@ async function putImage(aws: AwsEmulator, imageTag: string): Promise<void> {
     body: JSON.stringify({ repositoryName, imageTag, imageManifest }),
   });
   const answer = await response.text();
-  if (!response.ok && !answer.includes('ImageAlreadyExists')) throw new Error(`PutImage: ${response.status} ${answer}`);
+  if (!response.ok && !/Image(Tag)?AlreadyExists/.test(answer)) throw new Error(`PutImage: ${response.status} ${answer}`);
 }

@@ -1,27 +1,142 @@
-/** The smallest real stack, deployed by the CDK's own command line: what is there is what its template says. */
+/** The smallest real stack, deployed by the CDK's own command line: read back, deployed again, updated, destroyed. */
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeNatGatewaysCommand } from '@aws-sdk/client-ec2';
+import {
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  PutRecordCommand,
+  type PutRecordCommandOutput,
+} from '@aws-sdk/client-kinesis';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import type { App } from 'aws-cdk-lib';
+import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnService } from 'aws-cdk-lib/aws-ecs';
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { billingApp } from '../../stacks/aws/app';
 import { assemble, type Deployment, startDeployment } from './deployment';
+import { added, inventory } from './inventory';
 import type { DeployedStack } from './read-back/deployed-stack';
 import { misfits } from './read-back/expect-deployed';
 
+/** What people change from day to day: none of it may touch what is kept. */
+const UPDATED = { desiredCount: 3, threshold: 7, retentionInDays: 30 };
+
+function updatedApp(outdir: string): App {
+  const app = billingApp(outdir);
+  for (const each of app.node.findAll()) {
+    if (each instanceof CfnService) each.desiredCount = UPDATED.desiredCount;
+    if (each instanceof CfnAlarm) each.threshold = UPDATED.threshold;
+    if (each instanceof CfnLogGroup) each.retentionInDays = UPDATED.retentionInDays;
+  }
+  return app;
+}
+
+const KEPT = ['AWS::Kinesis::Stream', 'AWS::DynamoDB::GlobalTable', 'AWS::RDS::DBInstance', 'AWS::Logs::LogGroup'];
+
 describe('the pattern', () => {
   const assembly = assemble(billingApp);
+  const updated = assemble(updatedApp);
   let deployment: Deployment;
+  let before: Set<string>;
   let stack: DeployedStack;
+  let outputs: Readonly<Record<string, string>>;
+  let record: PutRecordCommandOutput;
+  const one = (type: string) => stack.physicalIds[stack.ofType(type)[0]!]!;
+  const lease = () => ({ TableName: one('AWS::DynamoDB::GlobalTable'), Key: { leaseKey: { S: 'shard' } } });
+  const ids = () => KEPT.flatMap((type) => stack.ofType(type).map((id) => [id, stack.physicalIds[id]]));
 
   beforeAll(async () => {
     deployment = await startDeployment();
-    await deployment.deploy(assembly);
+    before = await inventory(deployment.clients);
+    outputs = (await deployment.deploy(assembly)).outputs.Billing!;
     stack = await deployment.stack('Billing');
   }, 180_000);
 
   afterAll(async () => {
-    await deployment.close();
-    assembly.remove();
+    await deployment?.close();
+    for (const each of [assembly, updated]) each.remove();
   });
 
-  it.each(assembly.types)('%s is what the template says', async (type) => {
-    expect(await misfits([stack], type)).toEqual([]);
+  describe('is deployed', () => {
+    it.each(assembly.types)('%s: each one is what the template says', async (type) => {
+      expect(await misfits([stack], type)).toEqual([]);
+    });
+
+    it('with a secret of the owner that RDS made', async () => {
+      const [id] = stack.ofType('AWS::RDS::DBInstance');
+      const { attributes } = await stack.read(id!);
+      const SecretId = attributes?.['MasterUserSecret.SecretArn'];
+      const { SecretString } = await deployment.clients.secrets.send(new GetSecretValueCommand({ SecretId }));
+      expect(JSON.parse(SecretString!)).toEqual({ username: 'chargeonce_owner', password: expect.any(String) });
+    });
+
+    it('with its outputs: the command for people on call, and the address that requests come from', async () => {
+      const command = new DescribeNatGatewaysCommand({ NatGatewayIds: [one('AWS::EC2::NatGateway')] });
+      const { NatGateways } = await deployment.clients.ec2.send(command);
+      const address = NatGateways![0]!.NatGatewayAddresses![0]!.PublicIp;
+      const value = (suffix: RegExp) => Object.entries(outputs).find(([name]) => suffix.test(name))?.[1];
+      expect(value(/EgressIps/)).toBe(address);
+      for (const type of ['AWS::ECS::Cluster', 'AWS::Logs::LogGroup']) {
+        expect(value(/OpsCommand/)).toContain(stack.physicalIds[stack.ofType(type).at(-1)!]);
+      }
+      expect(outputs).toEqual(stack.outputs);
+    });
+  });
+
+  describe('is deployed again', () => {
+    it('and nothing changes', async () => {
+      const { said } = await deployment.deploy(assembly);
+      expect(said).toContain('Billing (no changes)');
+    });
+  });
+
+  describe('is updated: tasks, thresholds, how long logs are kept', () => {
+    beforeAll(async () => {
+      const { kinesis, dynamodb } = deployment.clients;
+      const Data = Buffer.from('kept');
+      record = await kinesis.send(new PutRecordCommand({ StreamName: one(KEPT[0]!), PartitionKey: 'a', Data }));
+      await dynamodb.send(new PutItemCommand({ TableName: lease().TableName, Item: { leaseKey: { S: 'shard' } } }));
+    });
+
+    it('and what keeps data stays the same', async () => {
+      const old = ids();
+      expect(old.length).toBeGreaterThanOrEqual(KEPT.length);
+      expect((await deployment.deploy(updated)).said).toContain('✅  Billing');
+      stack = await deployment.stack('Billing');
+      expect(ids()).toEqual(old);
+    });
+
+    it('and the changes are there', async () => {
+      for (const type of updated.types) expect(await misfits([stack], type)).toEqual([]);
+      const [service] = stack.ofType('AWS::ECS::Service');
+      expect((await stack.read(service!)).properties.DesiredCount).toBe(UPDATED.desiredCount);
+    });
+
+    it('and records and leases are still there', async () => {
+      const { kinesis, dynamodb } = deployment.clients;
+      const from = { StreamName: one(KEPT[0]!), ShardId: record.ShardId };
+      const { ShardIterator } = await kinesis.send(
+        new GetShardIteratorCommand({ ...from, ShardIteratorType: 'TRIM_HORIZON' }),
+      );
+      const { Records } = await kinesis.send(new GetRecordsCommand({ ShardIterator }));
+      expect(Records?.map((each) => Buffer.from(each.Data!).toString())).toEqual(['kept']);
+      expect((await dynamodb.send(new GetItemCommand(lease()))).Item).toBeDefined();
+    });
+  });
+
+  describe('is destroyed', () => {
+    it('and leaves what keeps data, with what that stands on, and nothing else', async () => {
+      await deployment.cdk.destroy(assembly.folder);
+      expect(added(before, await inventory(deployment.clients))).toEqual({
+        stream: 1,
+        table: 1,
+        database: 1,
+        'database subnet group': 1,
+        'database parameter group': 1,
+        'log group': 2,
+        secret: 1,
+      });
+    });
   });
 });

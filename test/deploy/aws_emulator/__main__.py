@@ -2,8 +2,8 @@
 
 from ministack import app
 
-from . import cloudwatch, dynamodb, ec2, ecs, enforcement, kinesis, rds
+from . import cloudwatch, dependencies, dynamodb, ec2, ecs, enforcement, kinesis, rds
 
-for module in (cloudwatch, dynamodb, ec2, ecs, kinesis, rds, enforcement):
+for module in (cloudwatch, dynamodb, ec2, ecs, kinesis, rds, dependencies, enforcement):
     module.install()
 app.main()
