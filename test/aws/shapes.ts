@@ -3,17 +3,21 @@ import { type App, type Environment, Stack } from 'aws-cdk-lib';
 import * as actions from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import * as kms from 'aws-cdk-lib/aws-kms';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import {
-  BillingConsumer,
   BillingStream,
   KinesisBilling,
   LeaseTable,
   LedgerDatabase,
+  Migrations,
   SpendCap,
   StripeMode,
 } from '../../constructs/aws';
+import { addComposed } from '../../stacks/aws/composed';
 
 /** Puts stacks into an app. */
 export type Shape = (app: App, env?: Environment) => void;
@@ -25,37 +29,44 @@ const image = ecs.ContainerImage.fromRegistry('example.test/chargeonce@sha256:0'
 const stripeKeyOf = (stack: Stack) => secrets.Secret.fromSecretNameV2(stack, 'StripeKey', 'billing/stripe-rk');
 
 /** Somebody to page. */
-export function pagerOf(stack: Stack) {
-  return [new actions.SnsAction(new sns.Topic(stack, 'Pager', { enforceSSL: true }) as sns.ITopic)];
+function alarmActionsOf(stack: Stack) {
+  const topic = new sns.Topic(stack, 'Pager', { enforceSSL: true });
+  topic.grantPublish(new iam.ServicePrincipal('cloudwatch.amazonaws.com'));
+  return [new actions.SnsAction(topic as sns.ITopic)];
 }
 
 /** The first screen of the README, with the packaged image. */
 const pattern: Shape = (app, env) => {
   const stack = stackIn(app, 'Billing', env);
-  new KinesisBilling(stack, 'Usage', {
+  const billing = new KinesisBilling(stack, 'Usage', {
     stripeKey: stripeKeyOf(stack),
     stripeMode: StripeMode.TEST,
     spendCap: SpendCap.perPeriod({ usd: 50_000_00 }),
+    alarmActions: alarmActionsOf(stack),
   });
+  billing.stream.grantPublish(iam.Role.fromRoleName(stack, 'Metering', 'metering'));
 };
 
-/** Network, data and compute apart. */
-const composed: Shape = (app, env) => {
-  const vpc = new ec2.Vpc(stackIn(app, 'Net', env), 'Vpc', { maxAzs: 2 }) as ec2.IVpc;
-  const data = stackIn(app, 'Data', env);
-  const stream = new BillingStream(data, 'Stream');
-  const leaseTable = new LeaseTable(data, 'Leases');
-  const ledger = new LedgerDatabase(data, 'Ledger', { vpc });
-  const compute = stackIn(app, 'Compute', env);
-  new BillingConsumer(compute, 'Consumer', {
+/** Parts of a size that is known, with a key of one's own, and a schema that a person brings up to date. */
+const sized: Shape = (app, env) => {
+  const stack = stackIn(app, 'Sized', env);
+  const encryptionKey = new kms.Key(stack, 'Key', { enableKeyRotation: true }) as kms.IKey;
+  const vpc = new ec2.Vpc(stack, 'Vpc', { flowLogs: { All: {} }, restrictDefaultSecurityGroup: false }) as ec2.IVpc;
+  new KinesisBilling(stack, 'Usage', {
     vpc,
-    stream,
-    leaseTable,
-    ledger,
-    stripeKey: stripeKeyOf(compute),
+    stream: new BillingStream(stack, 'Stream', {
+      streamMode: kinesis.StreamMode.PROVISIONED,
+      shardCount: 4,
+      encryptionKey,
+    }),
+    leaseTable: new LeaseTable(stack, 'Leases', { maxShards: 100 }),
+    ledger: new LedgerDatabase(stack, 'Ledger', { vpc, encryptionKey }),
+    stripeKey: stripeKeyOf(stack),
     spendCap: SpendCap.off(),
+    migrations: Migrations.MANUAL,
+    alarmActions: alarmActionsOf(stack),
     image,
   });
 };
 
-export const SHAPES = { pattern, composed } satisfies Record<string, Shape>;
+export const SHAPES = { pattern, composed: addComposed as Shape, sized } satisfies Record<string, Shape>;
