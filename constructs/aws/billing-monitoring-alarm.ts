@@ -9,12 +9,14 @@ export interface AlarmSpec {
   readonly metric: cloudwatch.Metric;
   /** It breaches above this, or below this. */
   readonly limit: { readonly above: number } | { readonly below: number };
-  /** Unit of the limit, for people. */
+  /** Unit of the limit, for people: `ms` and `bytes` are shown in larger ones. */
   readonly unit: string;
   /** Periods of the metric in a row that must breach. */
   readonly periods: number;
   /** What no data means: `BREACHING` where silence is the fault, `IGNORE` where the last state stands. */
   readonly missing: cloudwatch.TreatMissingData;
+  /** What else is to be said of the limit. */
+  readonly note?: string;
 }
 
 export function createAlarm(scope: Construct, spec: AlarmSpec): cloudwatch.Alarm {
@@ -32,12 +34,31 @@ export function createAlarm(scope: Construct, spec: AlarmSpec): cloudwatch.Alarm
   });
 }
 
-/** `above 60000 ms for 5 min`, and what silence means. */
-function condition({ metric, limit, unit, periods, missing }: AlarmSpec): string {
+/** `above 42 h for 3 min, or no data`. */
+function condition({ metric, limit, unit, periods, missing, note }: AlarmSpec): string {
   const [word, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];
-  const shown = Token.isUnresolved(value) ? Tokenization.stringifyNumber(value) : String(value);
   const silence = missing === cloudwatch.TreatMissingData.BREACHING ? ', or no data' : '';
-  return `${word} ${shown} ${unit} for ${metric.period.toMinutes() * periods} min${silence}`;
+  const more = note === undefined ? '' : `; ${note}`;
+  return `${word} ${amount(value, unit)} for ${metric.period.toMinutes() * periods} min${silence}${more}`;
+}
+
+const LARGER: Readonly<Record<string, readonly (readonly [size: number, unit: string])[]>> = {
+  ms: [
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ],
+  bytes: [
+    [1_024 ** 3, 'GiB'],
+    [1_024 ** 2, 'MiB'],
+  ],
+};
+
+/** In the largest unit in which it is a whole number. */
+function amount(value: number, unit: string): string {
+  if (Token.isUnresolved(value)) return `${Tokenization.stringifyNumber(value)} ${unit}`;
+  const [size, shown] = LARGER[unit]?.find(([each]) => value >= each && value % each === 0) ?? [1, unit];
+  return `${value / size} ${shown}`.trimEnd();
 }
 
 export const isPage = (name: AlarmName): boolean => ALARM_TEXTS[name].severity === 'page';

@@ -10,16 +10,18 @@ const { BREACHING, NOT_BREACHING, IGNORE } = cloudwatch.TreatMissingData;
 
 /** A checkpoint may wait for a delivery until it is parked, which takes five minutes unless it is told otherwise. */
 const STALL_LIMIT = Duration.minutes(15);
+/** How long a lease lasts unless it is told otherwise. */
+const ASSUMED_LEASE = Duration.seconds(10);
 
 /** What the workers themselves write. Missing figures mean no worker, which is the business of `workersGone`. */
-export function workerAlarms(service: string, leaseDuration: Duration): AlarmSpec[] {
-  const leaseMs = leaseDuration.toMilliseconds();
+export function workerAlarms(service: string, leaseDuration: Duration | undefined): AlarmSpec[] {
+  const leaseMs = (leaseDuration?.isUnresolved() === false ? leaseDuration : ASSUMED_LEASE).toMilliseconds();
   const own = (name: ConsumerMetricName, period = Duration.minutes(1)) => consumerMetric(service, name, { period });
   const counted = (name: AlarmName, of: ConsumerMetricName, periods: number, period?: Duration): AlarmSpec => ({
     name,
     metric: own(of, period),
     limit: { above: 0 },
-    unit: period === undefined ? 'a minute' : `in ${period.toMinutes()} min`,
+    unit: '',
     periods,
     missing: NOT_BREACHING,
   });
@@ -37,7 +39,7 @@ export function workerAlarms(service: string, leaseDuration: Duration): AlarmSpe
     state('leasesUnowned', 'leasesUnowned', 0, 'shards', 3),
     state('checkpointStalled', 'checkpointStall', STALL_LIMIT.toMilliseconds(), 'ms', 3),
     state('unresolvedRows', 'unresolvedRows', 0, 'rows', 10),
-    state('stripeRefusesKey', 'halted', 0, 'workers refused', 2),
+    state('stripeRefusesKey', 'halted', 0, 'workers', 2),
     counted('impossibleAnswers', 'alarms', 1),
     counted('capBlocked', 'chargesCapBlocked', 1),
     counted('ledgerUnavailable', 'ledgerFailures', 5),
@@ -45,8 +47,8 @@ export function workerAlarms(service: string, leaseDuration: Duration): AlarmSpe
     counted('deadLetters', 'deadLetters', 1, Duration.minutes(5)),
     counted('conflicts', 'conflicts', 1, Duration.minutes(5)),
     counted('rejectedCharges', 'chargesRejected', 1, Duration.minutes(5)),
-    state('eventLoopSlow', 'eventLoopDelay', leaseMs / 5, 'ms', 3),
-    state('renewalsSlow', 'leaseRenewalTime', leaseMs / 3, 'ms', 2),
+    state('eventLoopSlow', 'eventLoopDelay', Math.round(leaseMs / 5), 'ms', 3),
+    state('renewalsSlow', 'leaseRenewalTime', Math.round(leaseMs / 3), 'ms', 2),
   ];
 }
 

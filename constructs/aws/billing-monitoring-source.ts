@@ -1,7 +1,8 @@
 /** Alarms on what AWS says of the stream and of the lease table. */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { AlarmName } from '../shared/alarm-texts';
+import { wrongProp } from '../shared/check';
 import type { AlarmSpec } from './billing-monitoring-alarm';
 import type { IBillingStream } from './billing-stream-base';
 import { type ILeaseTable, OWNER_INDEX } from './lease-table-base';
@@ -17,29 +18,51 @@ const CRITICAL_PART = 0.25;
 export interface LagLimits {
   readonly warning: Duration;
   readonly critical: Duration;
+  /** What was taken for granted. */
+  readonly note?: string;
 }
 
-export function lagLimits(stream: IBillingStream | undefined, given: Partial<LagLimits>): LagLimits {
-  const retention = stream?.retentionPeriod ?? ASSUMED_RETENTION;
-  return {
+/** @throws when the warning would not come before the page, or the page not before events are lost */
+export function lagLimits(path: string, stream: IBillingStream, given: Partial<LagLimits>): LagLimits {
+  const known = stream.retentionPeriod?.isUnresolved() === false ? stream.retentionPeriod : undefined;
+  const retention = known ?? ASSUMED_RETENTION;
+  const limits = {
     warning: given.warning ?? Duration.minutes(1),
     critical: given.critical ?? Duration.seconds(retention.toSeconds() * CRITICAL_PART),
   };
+  checkOrder(path, limits, known);
+  if (given.critical !== undefined || known !== undefined) return limits;
+  return { ...limits, note: 'a quarter of 24 h, which any stream keeps: the retention of this one is not known' };
 }
 
-export function streamAlarms(stream: IBillingStream, { warning, critical }: LagLimits): AlarmSpec[] {
-  const lag = { metric: stream.metricIteratorAge(), unit: 'ms behind', missing: BREACHING };
+function checkOrder(path: string, { warning, critical }: LagLimits, retention: Duration | undefined): void {
+  const [sooner, later] = [warning.toMilliseconds(), critical.toMilliseconds()];
+  if (Token.isUnresolved(sooner) || Token.isUnresolved(later)) return;
+  const most = retention?.toMilliseconds() ?? Number.POSITIVE_INFINITY;
+  if (sooner < later && later < most) return;
+  throw wrongProp({
+    path,
+    prop: 'lagCritical',
+    received: critical.toHumanString(),
+    allowed: `more than lagWarning (${warning.toHumanString()})${retention ? ` and less than the retention (${retention.toHumanString()})` : ''}`,
+    wayOut: 'Leave it out for a quarter of the retention: the rest is the time to repair what is wrong.',
+  });
+}
+
+export function streamAlarms(stream: IBillingStream, { warning, critical, note }: LagLimits): AlarmSpec[] {
+  const lag = { metric: stream.metricIteratorAge(), unit: 'ms', missing: BREACHING };
+  const assumed = note === undefined ? {} : { note };
   const refused = (name: AlarmName, metric: cloudwatch.Metric, periods: number): AlarmSpec => ({
     name,
     metric,
     limit: { above: 0 },
-    unit: 'a minute',
+    unit: '',
     periods,
     missing: NOT_BREACHING,
   });
   return [
     { ...lag, name: 'lagWarning', limit: { above: warning.toMilliseconds() }, periods: 5 },
-    { ...lag, name: 'lagCritical', limit: { above: critical.toMilliseconds() }, periods: 3 },
+    { ...lag, ...assumed, name: 'lagCritical', limit: { above: critical.toMilliseconds() }, periods: 3 },
     refused('streamWriteThrottled', stream.metricWriteThrottled(), 3),
     refused('streamPutFailed', stream.metricPutRecordsFailed(), 3),
     refused('streamReadThrottled', stream.stream.metric('ReadProvisionedThroughputExceeded', EACH_MINUTE), 5),
@@ -54,7 +77,7 @@ export function leaseTableAlarms({ table }: ILeaseTable): AlarmSpec[] {
     name,
     metric,
     limit: { above: 0 },
-    unit: 'a minute',
+    unit: '',
     periods,
     missing: NOT_BREACHING,
   });

@@ -1,4 +1,4 @@
-import { Annotations, Aspects, CfnResource, Duration, Token } from 'aws-cdk-lib';
+import { Annotations, Aspects, CfnResource, Duration, Names, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import { Construct, type IConstruct } from 'constructs';
@@ -6,7 +6,8 @@ import { ALARM_NAMES, type AlarmName } from '../shared/alarm-texts';
 import { wrongProp } from '../shared/check';
 import { type AlarmSpec, createAlarm, isPage } from './billing-monitoring-alarm';
 import { serviceAlarms, workerAlarms } from './billing-monitoring-consumer';
-import { ledgerAlarms, ledgerFigures } from './billing-monitoring-ledger';
+import { dashboardRows } from './billing-monitoring-dashboard';
+import { type LedgerFigures, ledgerAlarms, ledgerFigures } from './billing-monitoring-ledger';
 import type { BillingMonitoringProps } from './billing-monitoring-props';
 import { lagLimits, leaseTableAlarms, streamAlarms } from './billing-monitoring-source';
 
@@ -16,13 +17,19 @@ export class BillingMonitoring extends Construct {
   readonly alarms: Readonly<Partial<Record<AlarmName, cloudwatch.Alarm>>>;
   /** In ALARM while any alarm of severity `page` is. This is the one to wake somebody with. */
   readonly page: cloudwatch.CompositeAlarm;
+  /** Absent: `dashboard` is false. */
+  readonly dashboard?: cloudwatch.Dashboard;
   private hasActions = false;
 
   constructor(scope: Construct, id: string, props: BillingMonitoringProps) {
     super(scope, id);
-    this.checkNames(props.disable ?? []);
-    this.alarms = this.addAlarms(alarmsOf(props), new Set(props.disable ?? []));
-    this.page = this.addPage(props.disable ?? []);
+    const disabled = props.disable ?? [];
+    this.checkNames(disabled);
+    const figures = props.ledger === undefined ? undefined : ledgerFigures(props.ledger);
+    const specs = this.specsOf(props, figures).filter(({ name }) => !disabled.includes(name));
+    this.alarms = Object.fromEntries(specs.map((spec) => [spec.name, createAlarm(this, spec)]));
+    this.page = this.addPage(disabled);
+    if (props.dashboard ?? true) this.dashboard = this.addDashboard(props, figures, specs);
     this.startAfter(props.consumer.service);
     this.addAlarmAction(...(props.alarmActions ?? []));
     this.warnIfNobodyIsPaged();
@@ -36,10 +43,23 @@ export class BillingMonitoring extends Construct {
     this.page.addOkAction(...actions);
   }
 
-  private addAlarms(specs: readonly AlarmSpec[], disabled: ReadonlySet<AlarmName>) {
-    const alarms: Partial<Record<AlarmName, cloudwatch.Alarm>> = {};
-    for (const spec of specs) if (!disabled.has(spec.name)) alarms[spec.name] = createAlarm(this, spec);
-    return alarms;
+  private specsOf(props: BillingMonitoringProps, figures: LedgerFigures | undefined): AlarmSpec[] {
+    const { consumer, stream, leaseTable } = props;
+    const given = {
+      ...(props.lagWarning === undefined ? {} : { warning: props.lagWarning }),
+      ...(props.lagCritical === undefined ? {} : { critical: props.lagCritical }),
+    };
+    return [
+      ...(stream === undefined ? [] : streamAlarms(stream, lagLimits(this.node.path, stream, given))),
+      ...(leaseTable === undefined ? [] : leaseTableAlarms(leaseTable)),
+      ...workerAlarms(consumer.metricsService, leaseTable?.leaseDuration),
+      ...serviceAlarms({
+        service: consumer.service,
+        desiredCount: consumer.desiredCount,
+        containerInsights: props.containerInsights ?? consumer.service.cluster.node.scope === consumer,
+      }),
+      ...(figures === undefined ? [] : ledgerAlarms(figures, consumer.desiredCount)),
+    ];
   }
 
   private addPage(disabled: readonly AlarmName[]): cloudwatch.CompositeAlarm {
@@ -54,11 +74,26 @@ export class BillingMonitoring extends Construct {
       });
     }
     return new cloudwatch.CompositeAlarm(this, 'Page', {
+      // The CDK's own choice does not know the stack's name, so two stacks of one app would share it.
+      compositeAlarmName: Names.uniqueResourceName(this, { maxLength: 200, separator: '-' }),
       alarmRule: cloudwatch.AlarmRule.anyOf(
         ...paging.map(([, alarm]) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM)),
       ),
       alarmDescription:
         'Billing needs a person now: one of the alarms marked [page] is in ALARM. Its description says what it means and what to do first.',
+    });
+  }
+
+  private addDashboard(
+    { consumer, stream, leaseTable }: BillingMonitoringProps,
+    figures: LedgerFigures | undefined,
+    specs: readonly AlarmSpec[],
+  ): cloudwatch.Dashboard {
+    const alarms = [this.page, ...Object.values(this.alarms)];
+    const given = { consumer, ...(stream && { stream }), ...(leaseTable && { leaseTable }) };
+    return new cloudwatch.Dashboard(this, 'Dashboard', {
+      defaultInterval: Duration.hours(3),
+      widgets: dashboardRows({ ...given, figures, specs, alarms }) as cloudwatch.IWidget[][],
     });
   }
 
@@ -97,24 +132,4 @@ export class BillingMonitoring extends Construct {
       },
     });
   }
-}
-
-function alarmsOf(props: BillingMonitoringProps): AlarmSpec[] {
-  const { consumer, stream, leaseTable } = props;
-  const figures = props.ledger === undefined ? undefined : ledgerFigures(props.ledger);
-  const given = {
-    ...(props.lagWarning === undefined ? {} : { warning: props.lagWarning }),
-    ...(props.lagCritical === undefined ? {} : { critical: props.lagCritical }),
-  };
-  return [
-    ...(stream === undefined ? [] : streamAlarms(stream, lagLimits(stream, given))),
-    ...(leaseTable === undefined ? [] : leaseTableAlarms(leaseTable)),
-    ...workerAlarms(consumer.metricsService, leaseTable?.leaseDuration ?? Duration.seconds(10)),
-    ...serviceAlarms({
-      service: consumer.service,
-      desiredCount: consumer.desiredCount,
-      containerInsights: props.containerInsights ?? consumer.service.cluster.node.scope === consumer,
-    }),
-    ...(figures === undefined ? [] : ledgerAlarms(figures, consumer.desiredCount)),
-  ];
 }

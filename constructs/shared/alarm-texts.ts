@@ -61,7 +61,7 @@ export const ALARM_TEXTS = {
   },
   leaseIndexThrottled: {
     severity: 'warn',
-    title: 'Lease table’s index refuses writes',
+    title: 'Lease index refuses writes',
     means: 'A throttled index throttles the table too: leases cannot change hands.',
     firstStep: 'Raise the write capacity of the index by owner, or switch the table to on-demand.',
   },
@@ -94,12 +94,13 @@ export const ALARM_TEXTS = {
     severity: 'warn',
     title: 'A worker stands still',
     means: 'A worker was unable to do anything for a large part of a lease. A longer stop loses its leases.',
-    firstStep: 'Raise the CPU units of the tasks. If that does not help, keep a log of level debug of the time for us.',
+    firstStep:
+      'Raise the CPU units of the tasks. If that does not help, report it with a log of that time (LOG_LEVEL debug).',
   },
   renewalsSlow: {
     severity: 'warn',
     title: 'Lease renewals are slow',
-    means: 'A renewal took half the life of a lease. Slower ones lose leases.',
+    means: 'Renewals take longer than the time between two of them, a third of a lease. Slower ones lose leases.',
     firstStep:
       'Look for throttles of the lease table, then at the network between the tasks and DynamoDB (a gateway endpoint helps).',
   },
@@ -109,14 +110,14 @@ export const ALARM_TEXTS = {
     means:
       'Workers lose shards to each other or to the clock, again and again. Events are read twice, and charged once.',
     firstStep:
-      'Read the reason in the log (“lease lost”): stolen points to workers that come and go, expired to a slow table or a stalled process.',
+      'Read the reason in the log ("lease lost"): stolen points to workers that come and go, expired to a slow table or a stalled process.',
   },
   leasesUnowned: {
     severity: 'page',
     title: 'Shards are not read',
     means: 'Some shards have had no reader for minutes. Their events wait, and expire at last.',
     firstStep:
-      'Check that as many tasks run as are wanted and read “why not ready” of their log; a foreign item in the lease table or a KCL 3 migration makes workers refuse.',
+      'Check that as many tasks run as are wanted and read "why not ready" of their log; a foreign item in the lease table or a KCL 3 migration makes workers refuse.',
   },
   checkpointStalled: {
     severity: 'page',
@@ -130,7 +131,8 @@ export const ALARM_TEXTS = {
     title: 'Outcomes are not known',
     means:
       'Rows have been pending for so long that their outcome is in doubt. The reconciler asks Stripe about them again and again; none is charged twice.',
-    firstStep: 'Run `chargeonce reconcile` in the ops task: it lists the rows with what Stripe says of each.',
+    firstStep:
+      'Run the verb reconcile in the ops task: it lists the rows with their reasons, and with --apply asks Stripe about each one.',
   },
   stripeRefusesKey: {
     severity: 'page',
@@ -145,7 +147,7 @@ export const ALARM_TEXTS = {
     title: 'Stripe and the ledger disagree',
     means: 'Stripe answered something that must not happen, such as a successful charge that the row cannot take.',
     firstStep:
-      'Search the log for “alarm”: it names the customer, the period and the intent. Compare that intent in Stripe with the row before anything else.',
+      'Search the log for "alarm": it names the customer, the period and the intent. Compare that intent in Stripe with the row before anything else.',
   },
   capBlocked: {
     severity: 'page',
@@ -183,13 +185,13 @@ export const ALARM_TEXTS = {
   },
   ledgerStorageLow: {
     severity: 'page',
-    title: 'The ledger’s disk is nearly full',
+    title: 'The disk of the ledger is nearly full',
     means: 'The storage of the database is nearly used up, and did not grow by itself. A full disk stops all charging.',
     firstStep: 'Raise the allocated storage of the database (and its maximum): RDS grows it without downtime.',
   },
   ledgerCpuHigh: {
     severity: 'warn',
-    title: 'The ledger’s CPU is busy',
+    title: 'The CPU of the ledger is busy',
     means: 'The database uses most of its CPU; statements become slow.',
     firstStep: 'See in Performance Insights what else runs there, then choose a larger instance.',
   },
@@ -201,7 +203,7 @@ export const ALARM_TEXTS = {
   },
   ledgerMemoryLow: {
     severity: 'warn',
-    title: 'The ledger’s memory is low',
+    title: 'The memory of the ledger is low',
     means: 'The database has little memory left; it may be restarted by RDS.',
     firstStep: 'Choose a larger instance.',
   },
