@@ -1,56 +1,12 @@
 /** TLS to the database: verify-full with a private authority, and nothing weaker. */
-import { generateKeyPairSync } from 'node:crypto';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import forge from 'node-forge';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Ledger, LedgerTls } from '../../runtime/ledger';
 import { type PostgresServer, startPostgres } from '../emulators/postgres';
+import { newAuthority } from '../support/rds/certificates';
 import { openTestLedger } from './support';
-
-interface Authority {
-  readonly name: string;
-  readonly key: forge.pki.rsa.PrivateKey;
-  readonly pem: string;
-}
-
-function newKey(): { key: forge.pki.rsa.PrivateKey; publicKey: forge.pki.PublicKey; pem: string } {
-  const pair = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
-  return {
-    key: forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey,
-    publicKey: forge.pki.publicKeyFromPem(pair.publicKey),
-    pem: pair.privateKey,
-  };
-}
-
-function certificate(subject: string, key: forge.pki.PublicKey, issuer: string, extensions: object[]) {
-  const made = forge.pki.createCertificate();
-  made.publicKey = key;
-  made.serialNumber = `01${Math.floor(Math.random() * 1e8)
-    .toString(16)
-    .padStart(8, '0')}`;
-  made.validity.notBefore = new Date(Date.now() - 3_600_000);
-  made.validity.notAfter = new Date(Date.now() + 86_400_000);
-  made.setSubject([{ name: 'commonName', value: subject }]);
-  made.setIssuer([{ name: 'commonName', value: issuer }]);
-  made.setExtensions(extensions);
-  return made;
-}
-
-function newAuthority(name: string): Authority {
-  const { key, publicKey } = newKey();
-  const made = certificate(name, publicKey, name, [
-    { name: 'basicConstraints', cA: true, critical: true },
-    { name: 'keyUsage', keyCertSign: true, critical: true },
-  ]);
-  made.sign(key, forge.md.sha256.create());
-  return { name, key, pem: forge.pki.certificateToPem(made) };
-}
 
 const ours = newAuthority('chargeonce test authority');
 const foreign = newAuthority('somebody else');
@@ -60,16 +16,11 @@ const opened: Ledger[] = [];
 
 /** Gives the server a certificate of ours for 127.0.0.1, and for no name. */
 async function secureServer(server: PostgresServer): Promise<void> {
-  const { publicKey, pem } = newKey();
-  const made = certificate('database', publicKey, ours.name, [
-    { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
-    { name: 'extKeyUsage', serverAuth: true },
-  ]);
-  made.sign(ours.key, forge.md.sha256.create());
+  const { key, cert } = ours.sign('127.0.0.1');
   const { uid, gid } = statSync(server.dataDirectory);
   for (const [name, text] of [
-    ['server.crt', forge.pki.certificateToPem(made)],
-    ['server.key', pem],
+    ['server.crt', cert],
+    ['server.key', key],
   ] as const) {
     const path = join(server.dataDirectory, name);
     writeFileSync(path, text, { mode: 0o600 });

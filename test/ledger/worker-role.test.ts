@@ -15,7 +15,7 @@ const opened: Ledger[] = [];
 beforeAll(async () => {
   managed = await startManagedPostgres();
 });
-afterAll(() => managed.server.stop());
+afterAll(() => managed.stop());
 beforeEach(() => managed.reset());
 afterEach(() => Promise.all(opened.splice(0).map((ledger) => ledger.close())));
 
