@@ -15,9 +15,9 @@ def install() -> None:
 
 def _apply_replica(name: str, properties: Properties, _: dict[str, str]) -> None:
     table = dynamodb._tables[name]
-    for index in table.get("GlobalSecondaryIndexes") or []:
-        # Left out upstream; the SDK's waiters and the runtime look at it.
-        index.setdefault("IndexStatus", "ACTIVE")
+    # The status is left out upstream, and looked at by SDKs and by the runtime. A copy: the list is the template's own.
+    indexes = table.get("GlobalSecondaryIndexes") or []
+    table["GlobalSecondaryIndexes"] = [{"IndexStatus": "ACTIVE"} | index for index in indexes]
     here = provisioners.get_region()
     replicas = [replica for replica in properties["Replicas"] if replica["Region"] == here]
     if len(properties["Replicas"]) != 1 or len(replicas) != 1:

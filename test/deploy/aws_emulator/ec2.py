@@ -95,6 +95,9 @@ def _with_addresses(describe: Any) -> Any:
 
         def fill(match: re.Match[str]) -> str:
             allocation_id = ec2._nat_gateways[match[2]]["AllocationId"]
+            if allocation_id not in ec2._addresses:
+                # Deleted gateways are shown for a while; their address was released.
+                return match[0]
             address = ec2._addresses[allocation_id]["PublicIp"]
             item = f"<allocationId>{allocation_id}</allocationId><publicIp>{address}</publicIp>"
             return f"{match[1]}<natGatewayAddressSet><item>{item}</item></natGatewayAddressSet>"
