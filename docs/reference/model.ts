@@ -3,6 +3,8 @@ export type EntryKind = 'construct' | 'class' | 'enum' | 'interface' | 'function
 
 export interface Reference {
   readonly entries: readonly Entry[];
+  /** Types of ours that public members name and that users cannot import. */
+  readonly hidden: readonly string[];
 }
 
 /** One exported name. */
@@ -54,14 +56,18 @@ export function givenNames({ entries }: Reference): ReadonlySet<string> {
 /** What is missing from the docstrings, as `BillingStreamProps.streamName: …`. */
 export function gaps(reference: Reference): string[] {
   const given = givenNames(reference);
-  return reference.entries.flatMap((entry) => {
+  /** Shown with their construct, which says what it is. */
+  const props = new Set(reference.entries.map((entry) => entry.props));
+  const hidden = reference.hidden.map((name) => `${name}: named in public, and not exported`);
+  const unsaid = reference.entries.flatMap((entry) => {
     const members = [...entry.fields, ...entry.constants, ...entry.methods, ...entry.statics];
     const named = entry.kind === 'function' ? [] : members.filter(({ words }) => words === '');
     const silent = given.has(entry.name) ? entry.fields.filter((field) => field.optional && !field.default) : [];
     return [
-      ...(entry.words === '' ? [`${entry.name}: no docstring`] : []),
+      ...(entry.words === '' && !props.has(entry.name) ? [`${entry.name}: no docstring`] : []),
       ...named.map(({ name }) => `${entry.name}.${name}: no docstring`),
       ...silent.map(({ name }) => `${entry.name}.${name}: optional, and no @default`),
     ];
   });
+  return [...hidden, ...unsaid];
 }

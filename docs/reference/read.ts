@@ -30,7 +30,11 @@ export function readReference(file: string, overlay: ReadonlyMap<string, string>
   if (!module) throw new Error(`${file} is no module`);
   const reader = new Reader(checker);
   const entries = checker.getExportsOfModule(module).map((exported) => reader.entry(exported));
-  return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  const exported = new Set(entries.map(({ name }) => name));
+  return {
+    entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    hidden: [...reader.named].filter((name) => !exported.has(name)).sort(),
+  };
 }
 
 function hostOf(overlay: ReadonlyMap<string, string>): ts.CompilerHost {
@@ -46,6 +50,9 @@ function hostOf(overlay: ReadonlyMap<string, string>): ts.CompilerHost {
 }
 
 class Reader {
+  /** Our types that public members name. */
+  readonly named = new Set<string>();
+
   constructor(private readonly checker: ts.TypeChecker) {}
 
   entry(exported: ts.Symbol): Entry {
@@ -62,7 +69,9 @@ class Reader {
       return { ...common, kind: 'function', fields: [], methods: [this.method(symbol)], statics: [], constants: [] };
     }
     if (ts.isTypeAliasDeclaration(declaration)) {
-      const written = text(declaration.type);
+      const type = this.checker.getDeclaredTypeOfSymbol(symbol);
+      const values = type.isUnion() ? type.types.map((each) => this.checker.typeToString(each)).join(' | ') : undefined;
+      const written = values ?? text(declaration.type);
       return { ...common, kind: 'type', written, fields: [], methods: [], statics: [], constants: [] };
     }
     const members = this.own(this.checker.getPropertiesOfType(this.checker.getDeclaredTypeOfSymbol(symbol)));
@@ -99,6 +108,8 @@ class Reader {
     return symbols.filter((symbol) => {
       const declaration = symbol.declarations?.[0];
       if (!declaration || declaration.getSourceFile().fileName.includes('node_modules')) return false;
+      const name = ts.getNameOfDeclaration(declaration);
+      if (name && ts.isPrivateIdentifier(name)) return false;
       const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
       if (ts.getCombinedModifierFlags(declaration) & hidden) return false;
       return !symbol.getJsDocTags().some((tag) => tag.name === 'internal');
@@ -116,6 +127,7 @@ class Reader {
   private field(symbol: ts.Symbol): Field {
     const declaration = symbol.declarations![0]!;
     const typed = declaration as ts.PropertyDeclaration | ts.PropertySignature;
+    this.note(typed.type);
     const fallback = symbol.getJsDocTags(this.checker).find((tag) => tag.name === 'default');
     return {
       name: symbol.name,
@@ -133,6 +145,7 @@ class Reader {
   private method(symbol: ts.Symbol): Method {
     const declaration = symbol.declarations![0] as ts.MethodDeclaration;
     const tags = symbol.getJsDocTags(this.checker);
+    for (const node of [declaration.type, ...declaration.parameters.map(({ type }) => type)]) this.note(node);
     const result = declaration.type ? `: ${text(declaration.type)}` : '';
     const generic = declaration.typeParameters ? `<${declaration.typeParameters.map(text).join(', ')}>` : '';
     return {
@@ -143,6 +156,19 @@ class Reader {
       parameters: tags.filter((tag) => tag.name === 'param').map((tag) => ts.displayPartsToString(tag.text)),
       throws: this.throwsOf(symbol),
     };
+  }
+
+  /** Remembers which types of ours a written type names. */
+  private note(node: ts.Node | undefined): void {
+    if (node === undefined) return;
+    if (ts.isTypeReferenceNode(node)) {
+      const symbol = this.checker.getSymbolAtLocation(node.typeName);
+      const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
+      const file = target?.declarations?.[0]?.getSourceFile().fileName;
+      const isParameter = target !== undefined && (target.flags & ts.SymbolFlags.TypeParameter) !== 0;
+      if (target && file !== undefined && !file.includes('node_modules') && !isParameter) this.named.add(target.name);
+    }
+    node.forEachChild((child) => this.note(child));
   }
 
   private words(symbol: ts.Symbol): string {

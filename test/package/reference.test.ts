@@ -57,7 +57,6 @@ describe('tables that the code decides', () => {
 
 const PLANTED = `
 import { Construct } from 'constructs';
-/** Said. */
 export interface SaidProps {
   readonly silent: string;
   /** Words. */
@@ -68,12 +67,19 @@ export interface SaidProps {
    */
   readonly fine?: 'a' | 'b';
 }
+/** Words. */
+interface Kept {
+  readonly x: number;
+}
 export class Said extends Construct {
+  /** Words. */
+  readonly kept: readonly Kept[] = [];
   private readonly hidden = 1;
+  readonly #secret = 2;
   /** @throws when it is told to */
   constructor(scope: Construct, id: string, props: SaidProps) {
     super(scope, id);
-    if (props.silent === '') throw new Error(String(this.hidden));
+    if (props.silent === '') throw new Error(String(this.hidden + this.#secret));
   }
   /** Imports it. */
   static fromName(name: string): string {
@@ -91,6 +97,7 @@ describe('the reader', () => {
 
   it('finds what is not said', () => {
     expect(gaps(planted)).toEqual([
+      'Kept: named in public, and not exported',
       'Said: no docstring',
       'SaidProps.silent: no docstring',
       'SaidProps.noDefault: optional, and no @default',
@@ -103,6 +110,6 @@ describe('the reader', () => {
     expect(page).toContain("| `fine` | `'a' \\| 'b'` | by us | Words with a \\| pipe. |");
     expect(page).toContain('| `fromName(name: string): string` | Imports it. |');
     expect(page).toContain('**Errors at synth**: when it is told to.');
-    expect(page).not.toContain('hidden');
+    expect(page).not.toMatch(/hidden|#secret/);
   });
 });
