@@ -1,81 +1,63 @@
-import { Duration, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, SecretValue, Token } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import {
+  type ImportedClusterOptions,
+  type ImportedInstanceOptions,
+  type ImportedSecretOptions,
+  importedCluster,
+  importedInstance,
+  importedSecret,
+} from './imported-ledger';
+import { checkLedger } from './ledger-checks';
+import type { LedgerDatabaseProps } from './ledger-database-props';
 import { IAM_LOGIN, type ILedgerDatabase, type LedgerLogin, WORKER_USER } from './ledger-login';
 
 const OWNER = 'chargeonce_owner';
 
-export interface LedgerDatabaseProps {
-  readonly vpc: ec2.IVpc;
-  /**
-   * Where the database lives. Never reachable from the internet.
-   * @default - isolated subnets, or private ones with egress when the VPC has no isolated ones
-   */
-  readonly vpcSubnets?: ec2.SubnetSelection;
-  /**
-   * PostgreSQL version; RDS applies minor ones by itself when only the major is named.
-   * @default rds.PostgresEngineVersion.VER_17
-   */
-  readonly engineVersion?: rds.PostgresEngineVersion;
-  /**
-   * Size of the server.
-   * @default - t4g.medium
-   */
-  readonly instanceType?: ec2.InstanceType;
-  /**
-   * Whether a standby in another zone takes over when the server fails. Billing waits meanwhile, nothing is lost.
-   * @default true
-   */
-  readonly multiAz?: boolean;
-  /**
-   * Storage to begin with, in GiB.
-   * @default 20
-   */
-  readonly allocatedStorage?: number;
-  /**
-   * Storage may grow to this, in GiB.
-   * @default 200
-   */
-  readonly maxAllocatedStorage?: number;
-  /**
-   * How long backups are kept.
-   * @default Duration.days(14)
-   */
-  readonly backupRetention?: Duration;
-  /**
-   * Your own key for the storage.
-   * @default - the key AWS manages for RDS
-   */
-  readonly encryptionKey?: kms.IKey;
-  /**
-   * Name of the database.
-   * @default chargeonce
-   */
-  readonly databaseName?: string;
-  /**
-   * How often the operating system reports.
-   * @default Duration.seconds(60)
-   */
-  readonly monitoringInterval?: Duration;
-  /**
-   * Whether a delete call is refused.
-   * @default true
-   */
-  readonly deletionProtection?: boolean;
-  /**
-   * What becomes of the ledger when the stack goes. Whoever destroys it gives up the promise: events that are
-   * still on the stream would be charged again.
-   * @default RemovalPolicy.RETAIN
-   */
-  readonly removalPolicy?: RemovalPolicy;
-}
-
-/** The ledger on RDS for PostgreSQL: encrypted, private, TLS only, backed up, protected. */
+/** The ledger on RDS for PostgreSQL: encrypted, private, TLS only, backed up, protected; workers without a password. */
 export class LedgerDatabase extends Construct implements ILedgerDatabase {
+  /**
+   * An instance of RDS for PostgreSQL that is made elsewhere, with IAM authentication on. Workers log in by IAM.
+   *
+   * @throws when it is imported without its resource id or security groups, for which the CDK grants nothing
+   */
+  static fromInstance(
+    scope: Construct,
+    id: string,
+    instance: rds.IDatabaseInstance,
+    options: ImportedInstanceOptions = {},
+  ): ILedgerDatabase {
+    return importedInstance(scope, id, instance, options);
+  }
+
+  /**
+   * A cluster of Aurora PostgreSQL that is made elsewhere, with IAM authentication on. Workers log in by IAM.
+   *
+   * @throws when it is imported without its resource id, endpoint or security groups, for which the CDK grants nothing
+   */
+  static fromCluster(
+    scope: Construct,
+    id: string,
+    cluster: rds.IDatabaseCluster,
+    options: ImportedClusterOptions = {},
+  ): ILedgerDatabase {
+    return importedCluster(scope, id, cluster, options);
+  }
+
+  /**
+   * Any PostgreSQL, by a secret with `username` and `password`. Workers and migrations log in as that one user, who owns
+   * the tables; the runtime reads the secret again when it was rotated.
+   */
+  static fromSecret(scope: Construct, id: string, options: ImportedSecretOptions): ILedgerDatabase {
+    return importedSecret(scope, id, options);
+  }
+
   readonly instance: rds.DatabaseInstance;
   readonly endpoint: rds.Endpoint;
   readonly databaseName: string;
@@ -86,35 +68,23 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   constructor(scope: Construct, id: string, props: LedgerDatabaseProps) {
     super(scope, id);
     this.databaseName = props.databaseName ?? 'chargeonce';
+    checkLedger(this.node.path, props);
 
-    const engine = rds.DatabaseInstanceEngine.postgres({
-      version: props.engineVersion ?? rds.PostgresEngineVersion.VER_17,
-    });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const parameterGroup = new rds.ParameterGroup(this, 'Parameters', {
-      engine,
-      description: 'chargeonce ledger: TLS only',
-      parameters: { 'rds.force_ssl': '1' },
-      removalPolicy,
-    });
     this.instance = new rds.DatabaseInstance(this, 'Resource', {
-      engine,
-      parameterGroup,
-      vpc: props.vpc,
-      vpcSubnets: props.vpcSubnets ?? privateSubnets(props.vpc),
-      publiclyAccessible: false,
+      ...this.server(props, removalPolicy),
+      ...this.network(props.vpc, props.vpcSubnets),
       credentials: rds.Credentials.fromPassword(OWNER, SecretValue.unsafePlainText('replaced below')),
       databaseName: this.databaseName,
-      instanceType: props.instanceType ?? ec2.InstanceType.of(ec2.InstanceClass.T4G, ec2.InstanceSize.MEDIUM),
-      multiAz: props.multiAz ?? true,
-      allocatedStorage: props.allocatedStorage ?? 20,
-      maxAllocatedStorage: props.maxAllocatedStorage ?? 200,
+      ...storage(props),
       storageType: rds.StorageType.GP3,
       storageEncrypted: true,
       ...(props.encryptionKey ? { storageEncryptionKey: props.encryptionKey } : {}),
       backupRetention: props.backupRetention ?? Duration.days(14),
+      copyTagsToSnapshot: true,
+      deleteAutomatedBackups: removalPolicy === RemovalPolicy.DESTROY,
       iamAuthentication: true,
-      cloudwatchLogsExports: ['postgresql'],
+      cloudwatchLogsExports: ['postgresql', 'upgrade'],
       monitoringInterval: props.monitoringInterval ?? Duration.seconds(60),
       deletionProtection: props.deletionProtection ?? true,
       removalPolicy,
@@ -129,6 +99,62 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
     return this.instance.grantConnect(grantee, WORKER_USER);
   }
 
+  /** Share of the server's processors in use, in percent. */
+  metricCPUUtilization(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.instance.metricCPUUtilization(options);
+  }
+
+  /** Open connections, those of workers, migrations and people together. */
+  metricDatabaseConnections(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.instance.metricDatabaseConnections(options);
+  }
+
+  /** Memory that is left, in bytes. */
+  metricFreeableMemory(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.instance.metricFreeableMemory(options);
+  }
+
+  /** Storage that is left before it grows, in bytes. */
+  metricFreeStorageSpace(options?: cloudwatch.MetricOptions): cloudwatch.Metric {
+    return this.instance.metricFreeStorageSpace(options);
+  }
+
+  private server(props: LedgerDatabaseProps, removalPolicy: RemovalPolicy) {
+    const engine = rds.DatabaseInstanceEngine.postgres({
+      version: props.engineVersion ?? rds.PostgresEngineVersion.VER_17,
+    });
+    const parameterGroup = new rds.ParameterGroup(this, 'Parameters', {
+      engine,
+      description: 'chargeonce ledger: TLS only',
+      parameters: { 'rds.force_ssl': '1' },
+      removalPolicy,
+    });
+    return {
+      engine,
+      parameterGroup,
+      instanceType: props.instanceType ?? ec2.InstanceType.of(ec2.InstanceClass.T4G, ec2.InstanceSize.MEDIUM),
+      multiAz: props.multiAz ?? true,
+      autoMinorVersionUpgrade: true,
+      // One of the roots that the runtime brings: it trusts no other.
+      caCertificate: rds.CaCertificate.RDS_CA_RSA2048_G1,
+    };
+  }
+
+  /** Nothing reaches it but what is let in, and it reaches nothing. */
+  private network(vpc: ec2.IVpc, vpcSubnets: ec2.SubnetSelection | undefined) {
+    const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
+      vpc,
+      description: 'chargeonce ledger',
+      allowAllOutbound: false,
+    });
+    return {
+      vpc,
+      vpcSubnets: vpcSubnets ?? privateSubnets(vpc),
+      publiclyAccessible: false,
+      securityGroups: [securityGroup as ec2.ISecurityGroup],
+    };
+  }
+
   /** RDS makes the owner's password, keeps it in a secret of its own and rotates it: nobody else ever knew it. */
   private managedOwnerSecret(encryptionKey: kms.IKey | undefined): secrets.ISecret {
     const instance = this.instance.node.defaultChild as rds.CfnDBInstance;
@@ -141,6 +167,11 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
       ...(encryptionKey ? { encryptionKey: kms.Key.fromKeyArn(this, 'OwnerSecretKey', encryptionKey.keyArn) } : {}),
     });
   }
+}
+
+function storage({ allocatedStorage = 20, maxAllocatedStorage }: LedgerDatabaseProps) {
+  const grown = Token.isUnresolved(allocatedStorage) ? 200 : Math.max(200, allocatedStorage);
+  return { allocatedStorage, maxAllocatedStorage: maxAllocatedStorage ?? grown };
 }
 
 function privateSubnets(vpc: ec2.IVpc): ec2.SubnetSelection {

@@ -1,10 +1,12 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { PostgresEngineVersion } from 'aws-cdk-lib/aws-rds';
 import { describe, expect, it } from 'vitest';
 import { LedgerDatabase, type LedgerDatabaseProps } from '../../constructs/aws';
-import { newStack, only, vpcOf } from './stack';
+import { newStack, only, resources, vpcOf } from './stack';
 
 const ledgerOf = (props: Partial<LedgerDatabaseProps> = {}) => {
   const stack = newStack();
@@ -27,27 +29,48 @@ const PROPS: readonly [keyof LedgerDatabaseProps, Partial<LedgerDatabaseProps>, 
 
 describe('LedgerDatabase', () => {
   it('is PostgreSQL 17, encrypted, private, redundant, backed up and protected when nothing is said', () => {
-    expect(ledgerOf().resource()).toMatchObject({
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
-      Properties: {
-        Engine: 'postgres',
-        EngineVersion: '17',
-        DBInstanceClass: 'db.t4g.medium',
-        MultiAZ: true,
-        AllocatedStorage: '20',
-        MaxAllocatedStorage: 200,
-        StorageType: 'gp3',
-        StorageEncrypted: true,
-        BackupRetentionPeriod: 14,
-        DBName: 'chargeonce',
-        MonitoringInterval: 60,
-        DeletionProtection: true,
-        PubliclyAccessible: false,
-        EnableIAMDatabaseAuthentication: true,
-        EnableCloudwatchLogsExports: ['postgresql'],
-      },
+    const { resource } = ledgerOf();
+    expect(resource()).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    expect(resource().Properties).toEqual({
+      AllocatedStorage: '20',
+      AutoMinorVersionUpgrade: true,
+      BackupRetentionPeriod: 14,
+      CACertificateIdentifier: 'rds-ca-rsa2048-g1',
+      CopyTagsToSnapshot: true,
+      DBInstanceClass: 'db.t4g.medium',
+      DBName: 'chargeonce',
+      DBParameterGroupName: { Ref: expect.stringMatching(/^LedgerParameters/) },
+      DBSubnetGroupName: { Ref: expect.stringMatching(/^LedgerSubnetGroup/) },
+      DeleteAutomatedBackups: false,
+      DeletionProtection: true,
+      EnableCloudwatchLogsExports: ['postgresql', 'upgrade'],
+      EnableIAMDatabaseAuthentication: true,
+      Engine: 'postgres',
+      EngineVersion: '17',
+      ManageMasterUserPassword: true,
+      MasterUsername: 'chargeonce_owner',
+      MaxAllocatedStorage: 200,
+      MonitoringInterval: 60,
+      MonitoringRoleArn: { 'Fn::GetAtt': [expect.stringMatching(/^LedgerMonitoringRole/), 'Arn'] },
+      MultiAZ: true,
+      PubliclyAccessible: false,
+      StorageEncrypted: true,
+      StorageType: 'gp3',
+      VPCSecurityGroups: [{ 'Fn::GetAtt': [expect.stringMatching(/^LedgerSecurityGroup/), 'GroupId'] }],
     });
+  });
+
+  it('leaves the owner’s password to RDS: none is in the template, and no secret either', () => {
+    const { stack, ledger } = ledgerOf();
+    expect(resources(stack, 'AWS::SecretsManager::Secret')).toEqual({});
+    expect(JSON.stringify(Template.fromStack(stack).toJSON())).not.toMatch(
+      /MasterUserPassword"(?!:true)|replaced below/,
+    );
+    expect(stack.resolve(ledger.ownerSecret.secretArn)).toEqual({
+      'Fn::GetAtt': [expect.stringMatching(/^Ledger/), 'MasterUserSecret.SecretArn'],
+    });
+    // The ARN is whole: a grant needs no wildcard.
+    expect(ledger.ownerSecret.secretFullArn).toBe(ledger.ownerSecret.secretArn);
   });
 
   it('takes TLS connections only', () => {
@@ -59,31 +82,45 @@ describe('LedgerDatabase', () => {
     expect(resource().Properties.DBParameterGroupName).toEqual({ Ref: expect.stringMatching(/^LedgerParameters/) });
   });
 
+  it('lets nobody in and itself out to nowhere, until somebody is let in', () => {
+    const { stack } = ledgerOf();
+    const { SecurityGroupEgress, SecurityGroupIngress } = only(stack, 'AWS::EC2::SecurityGroup').Properties;
+    expect(SecurityGroupIngress).toBeUndefined();
+    expect(SecurityGroupEgress).toEqual([expect.objectContaining({ CidrIp: '255.255.255.255/32' })]);
+    expect(resources(stack, 'AWS::EC2::SecurityGroupIngress')).toEqual({});
+  });
+
   it.each(PROPS)('%s', (_, props, properties) => {
     expect(ledgerOf(props).resource().Properties).toMatchObject(properties);
   });
 
   it('encryptionKey: for the storage and for the owner’s secret', () => {
     const stack = newStack();
-    new LedgerDatabase(stack, 'Ledger', { vpc: vpcOf(stack), encryptionKey: new kms.Key(stack, 'Key') });
+    const encryptionKey = new kms.Key(stack, 'Key');
+    const ledger = new LedgerDatabase(stack, 'Ledger', { vpc: vpcOf(stack), encryptionKey });
     const key = { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] };
-    expect(only(stack, 'AWS::RDS::DBInstance').Properties.KmsKeyId).toEqual(key);
-    expect(only(stack, 'AWS::SecretsManager::Secret').Properties.KmsKeyId).toEqual(key);
+    const { Properties } = only(stack, 'AWS::RDS::DBInstance');
+    expect(Properties.KmsKeyId).toEqual(key);
+    expect(Properties.MasterUserSecret).toEqual({ KmsKeyId: key });
+    expect(stack.resolve(ledger.ownerSecret.encryptionKey?.keyArn)).toEqual(key);
+    expect(ledgerOf().resource().Properties).not.toHaveProperty('MasterUserSecret');
   });
 
-  it('removalPolicy: of the database, its parameters and its secret alike', () => {
-    const kinds = ['AWS::RDS::DBInstance', 'AWS::RDS::DBParameterGroup', 'AWS::SecretsManager::Secret'];
+  it('removalPolicy: of the database, its backups and its parameters alike', () => {
+    const kinds = ['AWS::RDS::DBInstance', 'AWS::RDS::DBParameterGroup'];
     const policies = (removalPolicy?: RemovalPolicy) => {
-      const { stack } = ledgerOf(removalPolicy === undefined ? {} : { removalPolicy });
-      return kinds.map((kind) => only(stack, kind).DeletionPolicy);
+      const { stack, resource } = ledgerOf(removalPolicy === undefined ? {} : { removalPolicy });
+      return [
+        ...kinds.map((kind) => only(stack, kind).DeletionPolicy),
+        resource().Properties.DeleteAutomatedBackups as boolean,
+      ];
     };
-    expect(policies()).toEqual(['Retain', 'Retain', 'Retain']);
-    expect(policies(RemovalPolicy.DESTROY)).toEqual(['Delete', 'Delete', 'Delete']);
+    expect(policies()).toEqual(['Retain', 'Retain', false]);
+    expect(policies(RemovalPolicy.DESTROY)).toEqual(['Delete', 'Delete', true]);
   });
 
   it('vpc, vpcSubnets: isolated subnets first, private ones when there are none, or those that are given', () => {
-    const subnets = (stack: ReturnType<typeof newStack>) =>
-      JSON.stringify(only(stack, 'AWS::RDS::DBSubnetGroup').Properties.SubnetIds);
+    const subnets = (stack: Stack) => JSON.stringify(only(stack, 'AWS::RDS::DBSubnetGroup').Properties.SubnetIds);
     expect(subnets(ledgerOf().stack)).toContain('VpcPrivateSubnet1');
 
     const stack = newStack();
@@ -100,12 +137,134 @@ describe('LedgerDatabase', () => {
     );
   });
 
-  it('shows where it is and how the owner logs in', () => {
+  it.each<[string, Partial<LedgerDatabaseProps>, string]>([
+    [
+      'an old PostgreSQL',
+      { engineVersion: PostgresEngineVersion.VER_13 },
+      'engineVersion is 13; allowed: 14 or later. The schema needs it. Leave it out for 17.',
+    ],
+    [
+      'a name that is none',
+      { databaseName: 'my-ledger' },
+      'databaseName is "my-ledger"; allowed: a letter, then up to 62 letters, digits and underscores. RDS takes no other. Leave it out for chargeonce.',
+    ],
+    [
+      'no backups',
+      { backupRetention: Duration.days(0) },
+      'backupRetention is 0 days; allowed: whole days from 1 to 35. Without backups nobody can say who was billed after a loss.',
+    ],
+    ['backups for too long', { backupRetention: Duration.days(36) }, 'backupRetention is 36 days; allowed: whole days'],
+    ['backups of half a day', { backupRetention: Duration.hours(36) }, 'backupRetention is 1.5 days; allowed: whole'],
+    [
+      'another interval',
+      { monitoringInterval: Duration.seconds(20) },
+      'monitoringInterval is 20 s; allowed: 0, 1, 5, 10, 15, 30, 60 s. RDS takes no other. Leave it out for 60 s.',
+    ],
+    [
+      'too little storage',
+      { allocatedStorage: 10 },
+      'allocatedStorage is 10 GiB; allowed: whole GiB from 20. A gp3 volume of RDS has no less. Leave it out for 20.',
+    ],
+    [
+      'storage that shrinks',
+      { allocatedStorage: 300, maxAllocatedStorage: 200 },
+      'maxAllocatedStorage is 200 GiB; allowed: 300 GiB or more, the storage to begin with. Storage never shrinks. Say the same number for storage that does not grow.',
+    ],
+  ])('refuses %s', (_, props, message) => {
+    expect(() => ledgerOf(props)).toThrow(`[Billing/Ledger] ${message}`);
+  });
+
+  it('maxAllocatedStorage: never less than there is to begin with', () => {
+    expect(ledgerOf({ allocatedStorage: 300 }).resource().Properties.MaxAllocatedStorage).toBe(300);
+  });
+
+  it('monitoringInterval: never, and then without a role', () => {
+    const { resource } = ledgerOf({ monitoringInterval: Duration.seconds(0) });
+    expect(resource().Properties).not.toHaveProperty('MonitoringRoleArn');
+  });
+});
+
+describe('logging in to the ledger', () => {
+  it('is by IAM, as a user without a password that migrations make', () => {
+    expect(ledgerOf().ledger.workerLogin).toEqual({
+      environment: { DATABASE_AUTH: 'rds-iam', PGUSER: 'chargeonce_worker' },
+      migrateArguments: ['--worker-role', 'chargeonce_worker', '--worker-auth', 'rds-iam'],
+    });
+  });
+
+  it('is granted for that user on this database, and nothing else', () => {
+    const { stack, ledger } = ledgerOf();
+    ledger.grantConnect(new iam.User(stack, 'Worker'));
+    expect(only(stack, 'AWS::IAM::Policy').Properties.PolicyDocument.Statement).toEqual([
+      {
+        Action: 'rds-db:connect',
+        Effect: 'Allow',
+        Resource: {
+          'Fn::Join': [
+            '',
+            [
+              'arn:',
+              { Ref: 'AWS::Partition' },
+              ':rds-db:',
+              { Ref: 'AWS::Region' },
+              ':',
+              { Ref: 'AWS::AccountId' },
+              ':dbuser:',
+              { 'Fn::GetAtt': [expect.stringMatching(/^Ledger/), 'DbiResourceId'] },
+              '/chargeonce_worker',
+            ],
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('shows where the database is', () => {
     const { stack, ledger } = ledgerOf();
     expect(stack.resolve(ledger.endpoint.hostname)).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Endpoint.Address'] });
     expect(ledger.databaseName).toBe('chargeonce');
-    expect(stack.resolve(ledger.ownerSecret.secretArn)).toEqual({
-      Ref: expect.stringMatching(/^LedgerOwnerSecretAttachment/),
+    expect(ledgerOf({ databaseName: 'billing' }).ledger.databaseName).toBe('billing');
+  });
+
+  it('from another stack makes that stack refer to this one, and never the reverse', () => {
+    const net = newStack('Net');
+    const app = net.node.root as App;
+    const [data, compute] = [new Stack(app, 'Data'), new Stack(app, 'Compute')];
+    const vpc = vpcOf(net);
+    const encryptionKey = new kms.Key(data, 'Key') as kms.IKey;
+    const ledger = new LedgerDatabase(data, 'Ledger', { vpc, encryptionKey });
+    const consumer = new ec2.SecurityGroup(compute, 'Consumer', { vpc, allowAllOutbound: false });
+    const role = new iam.Role(compute, 'Role', { assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com') });
+    consumer.connections.allowToDefaultPort(ledger);
+    ledger.grantConnect(role);
+    ledger.ownerSecret.grantRead(role);
+
+    app.synth();
+    const needs = (stack: Stack) => stack.dependencies.map((each) => each.stackName).sort();
+    expect(needs(data)).toEqual(['Net']);
+    expect(needs(compute)).toEqual(['Data', 'Net']);
+    expect(Object.keys(resources(compute, 'AWS::EC2::SecurityGroupIngress'))).toHaveLength(1);
+    expect(only(compute, 'AWS::EC2::SecurityGroupIngress').Properties.FromPort).toEqual({
+      'Fn::ImportValue': expect.stringMatching(/^Data:.*EndpointPort/),
     });
+  });
+});
+
+describe('the ledger’s metrics', () => {
+  it('are those of this server', () => {
+    const { stack, ledger } = ledgerOf();
+    const metrics = {
+      CPUUtilization: ledger.metricCPUUtilization(),
+      DatabaseConnections: ledger.metricDatabaseConnections(),
+      FreeableMemory: ledger.metricFreeableMemory(),
+      FreeStorageSpace: ledger.metricFreeStorageSpace({ period: Duration.minutes(1) }),
+    };
+    for (const [metricName, metric] of Object.entries(metrics)) {
+      expect(metric).toMatchObject({ namespace: 'AWS/RDS', metricName });
+      expect(stack.resolve(metric.dimensions)).toEqual({
+        DBInstanceIdentifier: { Ref: expect.stringMatching(/^Ledger/) },
+      });
+    }
+    expect(metrics.FreeStorageSpace.period.toSeconds()).toBe(60);
   });
 });
