@@ -8,6 +8,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../shared/limits';
+import { checkMaxShards } from '../shared/max-shards';
 import type { BillingConsumerProps } from './billing-consumer-props';
 import { checkDesiredCount, checkElsewhere, checkEnvironment, checkRate, checkSize } from './consumer-checks';
 import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerContainer } from './consumer-containers';
@@ -133,6 +134,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     const subnets = egressSubnets(path, vpc, props.vpcSubnets);
     warnOfOtherVpc(this, vpc, props.ledger);
     checkDesiredCount(path, this.desiredCount, props.stream.shardCount);
+    checkMaxShards(path, props.leaseTable.maxShards, props.stream.shardCount);
     checkSize(path, props.cpu ?? CPU, props.memoryLimitMiB ?? MEMORY_MIB);
     checkSecretKey(this, 'stripeKey', props.stripeKey);
     checkSecretKey(this, 'ledger', props.ledger.ownerSecret);
