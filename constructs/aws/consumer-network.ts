@@ -42,6 +42,7 @@ export function egressSubnets(
   if (given === undefined && vpc.privateSubnets.length === 0) throw noPrivateSubnets(path, vpc);
 
   const selected = vpc.selectSubnets(given ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS });
+  if (selected.subnets.length === 0) throw wrong('a selection of no subnets', 'Tasks would have no place.');
   for (const kind of ['isolated', 'public'] as const) {
     const found = selected.subnets.filter((subnet) => isOneOf(subnet, vpc[`${kind}Subnets`]));
     const paths = found.map((subnet) => subnet.node.path).join(', ');

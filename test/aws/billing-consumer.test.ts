@@ -1,33 +1,33 @@
-import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Duration, RemovalPolicy, Size, type Stack } from 'aws-cdk-lib';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
-import { StreamMode } from 'aws-cdk-lib/aws-kinesis';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import {
-  BillingConsumer,
   type BillingConsumerProps,
   BillingStream,
   LeaseTable,
-  LedgerDatabase,
+  Migrations,
   SpendCap,
   StripeMode,
 } from '../../constructs/aws';
 import { ENVIRONMENT } from '../../runtime/contract';
-import { consumerStack, container, image, newStack, only, resources, statements, stripeKey, vpcOf } from './stack';
+import { att, consumerStack, container, newStack, only, ref } from './stack';
 
+const STREAM_ARN = 'arn:aws:kinesis:eu-west-1:111122223333:stream/usage';
 const withProps = (props: Partial<BillingConsumerProps>) => consumerStack((given) => ({ ...given, ...props })).stack;
-const ref = (start: string) => ({ Ref: expect.stringMatching(new RegExp(`^${start}`)) });
-const att = (start: string, name: string) => ({ 'Fn::GetAtt': [expect.stringMatching(new RegExp(`^${start}`)), name] });
 
 describe('the worker’s environment', () => {
   it('says where everything is, and nothing that the runtime knows better', () => {
     expect(container(consumerStack().stack, 'worker').environment).toEqual({
       SOURCE: 'kinesis',
       STREAM_NAME: ref('Stream'),
+      MAX_EVENT_BYTES: '1048576',
       LEASE_TABLE_NAME: ref('Leases'),
       LEASE_DURATION_MS: '10000',
       AWS_REGION: { Ref: 'AWS::Region' },
+      DATABASE_AUTH: 'rds-iam',
+      PGUSER: 'chargeonce_worker',
       PGHOST: att('Ledger', 'Endpoint.Address'),
       PGPORT: att('Ledger', 'Endpoint.Port'),
       PGDATABASE: 'chargeonce',
@@ -36,6 +36,9 @@ describe('the worker’s environment', () => {
       STRIPE_MAX_RPS: '5',
       SPEND_CAP_MODE: 'off',
       HEALTH_PORT: '8080',
+      METRICS_FORMAT: 'emf',
+      METRICS_NAMESPACE: 'chargeonce',
+      METRICS_SERVICE: expect.stringMatching(/^Billing-Consumer-[0-9A-F]{8}$/),
     });
   });
 
@@ -49,14 +52,20 @@ describe('the worker’s environment', () => {
     }
   });
 
-  it('gets passwords and keys from secrets only', () => {
-    const { secrets } = container(consumerStack().stack, 'worker');
-    const field = (name: string) => ({ 'Fn::Join': ['', [ref('LedgerOwnerSecretAttachment'), `:${name}::`]] });
-    expect(secrets).toEqual({
-      PGUSER: field('username'),
-      PGPASSWORD: field('password'),
+  it('gets the key of Stripe from a secret, and no password at all', () => {
+    expect(container(consumerStack().stack, 'worker').secrets).toEqual({
       STRIPE_API_KEY: { 'Fn::Join': ['', expect.arrayContaining([':secret:billing/stripe-rk'])] },
     });
+  });
+
+  it('never sees the owner’s secret, in no way of migrating', () => {
+    for (const migrations of [Migrations.AT_START, Migrations.MANUAL]) {
+      const stack = withProps({ migrations });
+      for (const name of ['worker', 'ops'] as const) {
+        expect(JSON.stringify(container(stack, name).definition)).not.toContain('MasterUserSecret');
+      }
+      expect(JSON.stringify(container(stack, 'migrate').definition)).toContain('MasterUserSecret');
+    }
   });
 
   it('stripeKeyField', () => {
@@ -91,9 +100,42 @@ describe('the worker’s environment', () => {
     });
   });
 
-  it('environment: more settings', () => {
-    const environment = { [ENVIRONMENT.DEFAULT_CURRENCY]: 'eur', NODE_OPTIONS: '--max-old-space-size=300' };
-    expect(container(withProps({ environment }), 'worker').environment).toMatchObject(environment);
+  it('environment: more settings, for the ops task too: both must charge under the same keys', () => {
+    const environment = { [ENVIRONMENT.BILLING_NAMESPACE]: 'mine', NODE_OPTIONS: '--max-old-space-size=300' };
+    for (const name of ['worker', 'ops'] as const) {
+      expect(container(withProps({ environment }), name).environment).toMatchObject(environment);
+    }
+    expect(container(withProps({ environment }), 'migrate').environment).not.toHaveProperty('BILLING_NAMESPACE');
+  });
+
+  it('stream: events may be as large as its records, when that is known', () => {
+    const imported = (scope: Stack) => Stream.fromStreamArn(scope, 'Their', STREAM_ARN);
+    const maxBytes = (stream: (scope: Stack) => BillingConsumerProps['stream']) => {
+      const { stack } = consumerStack((props, scope) => ({ ...props, stream: stream(scope) }));
+      return container(stack, 'worker').environment.MAX_EVENT_BYTES;
+    };
+    expect(maxBytes((scope) => new BillingStream(scope, 'Big', { maxRecordSize: Size.mebibytes(4) }))).toBe('4194304');
+    expect(maxBytes((scope) => BillingStream.fromStream(scope, 'It', imported(scope)))).toBeUndefined();
+  });
+
+  it('stream: by its ARN when it may be in another account', () => {
+    const { stack } = consumerStack((props, scope) => ({
+      ...props,
+      stream: BillingStream.fromStream(scope, 'It', Stream.fromStreamArn(scope, 'Their', STREAM_ARN)),
+    }));
+    const { environment } = container(stack, 'worker');
+    expect(environment).toMatchObject({ STREAM_ARN });
+    expect(environment).not.toHaveProperty('STREAM_NAME');
+  });
+
+  it('has metrics under a name of its own: another consumer, or another copy of the stack, has another', () => {
+    const service = (stackName: string, id: string) => {
+      const stack = newStack('Same', { stackName });
+      const { consumer } = consumerStack(undefined, stack, id);
+      expect(container(stack, 'worker').environment.METRICS_SERVICE).toBe(consumer.metricsService);
+      return consumer.metricsService;
+    };
+    expect(new Set([service('one', 'A'), service('one', 'B'), service('two', 'A')]).size).toBe(3);
   });
 });
 
@@ -102,7 +144,7 @@ describe('the containers', () => {
     const { stack } = consumerStack();
     expect(container(stack, 'migrate')).toMatchObject({
       definition: {
-        Command: ['migrate', '--apply'],
+        Command: ['migrate', '--apply', '--worker-role', 'chargeonce_worker', '--worker-auth', 'rds-iam'],
         Essential: false,
         User: '1000:1000',
         ReadonlyRootFilesystem: true,
@@ -138,24 +180,27 @@ describe('the containers', () => {
   });
 
   it('cpu, memoryLimitMiB, cpuArchitecture: small and on ARM when nothing is said', () => {
-    const task = (props: Partial<BillingConsumerProps>) =>
-      only(withProps(props), 'AWS::ECS::TaskDefinition').Properties;
-    expect(task({})).toMatchObject({ Cpu: '256', Memory: '512', RuntimePlatform: { CpuArchitecture: 'ARM64' } });
-    expect(task({ cpu: 512, memoryLimitMiB: 1024, cpuArchitecture: ecs.CpuArchitecture.X86_64 })).toMatchObject({
-      Cpu: '512',
-      Memory: '1024',
-      RuntimePlatform: { CpuArchitecture: 'X86_64' },
-    });
+    const cpuArchitecture = ecs.CpuArchitecture.X86_64;
+    for (const name of ['worker', 'ops'] as const) {
+      const size = (props: Partial<BillingConsumerProps>) => container(withProps(props), name).task.Properties;
+      expect(size({})).toMatchObject({ Cpu: '256', Memory: '512', RuntimePlatform: { CpuArchitecture: 'ARM64' } });
+      expect(size({ cpu: 512, memoryLimitMiB: 3072, cpuArchitecture })).toMatchObject({
+        Cpu: '512',
+        Memory: '3072',
+        RuntimePlatform: { CpuArchitecture: 'X86_64' },
+      });
+    }
   });
 
   it('image', () => {
     expect(container(consumerStack().stack, 'worker').definition.Image).toBe('example.test/chargeonce@sha256:0');
     expect(container(consumerStack().stack, 'migrate').definition.Image).toBe('example.test/chargeonce@sha256:0');
+    expect(container(consumerStack().stack, 'ops').definition.Image).toBe('example.test/chargeonce@sha256:0');
   });
 
   it('are never stalled by their logs', () => {
     const { stack } = consumerStack();
-    for (const name of ['worker', 'migrate'] as const) {
+    for (const name of ['worker', 'migrate', 'ops'] as const) {
       expect(container(stack, name).definition.LogConfiguration).toEqual({
         LogDriver: 'awslogs',
         Options: {
@@ -207,8 +252,29 @@ describe('the service', () => {
   });
 
   it('vpcSubnets', () => {
-    const stack = withProps({ vpcSubnets: { subnetType: ec2.SubnetType.PUBLIC } });
-    expect(JSON.stringify(only(stack, 'AWS::ECS::Service').Properties.NetworkConfiguration)).toContain('VpcPublic');
+    const { stack } = consumerStack((props) => ({
+      ...props,
+      vpcSubnets: { subnets: [props.vpc!.privateSubnets[1]!] },
+    }));
+    const { Subnets } = only(stack, 'AWS::ECS::Service').Properties.NetworkConfiguration.AwsvpcConfiguration;
+    expect(Subnets).toEqual([ref('VpcPrivateSubnet2')]);
+  });
+
+  it('waits for its permissions, for its way out and for its way to the ledger', () => {
+    const { DependsOn } = only(consumerStack().stack, 'AWS::ECS::Service');
+    for (const start of [
+      'ConsumerTaskTaskRoleDefaultPolicy',
+      'ConsumerTaskExecutionRoleDefaultPolicy',
+      'VpcPrivateSubnet1DefaultRoute',
+      'VpcPrivateSubnet2DefaultRoute',
+      'LedgerSecurityGroupfrom',
+    ]) {
+      expect(DependsOn).toContainEqual(expect.stringMatching(new RegExp(`^${start}`)));
+    }
+  });
+
+  it('opens no shell into a task', () => {
+    expect(only(consumerStack().stack, 'AWS::ECS::Service').Properties.EnableExecuteCommand).toBe(false);
   });
 
   it('cluster: the given one, or one of its own in vpc with insights on', () => {
@@ -228,123 +294,7 @@ describe('the service', () => {
       FromPort: att('Ledger', 'Endpoint.Port'),
       ToPort: att('Ledger', 'Endpoint.Port'),
       GroupId: att('LedgerSecurityGroup', 'GroupId'),
-      SourceSecurityGroupId: att('ConsumerServiceSecurityGroup', 'GroupId'),
+      SourceSecurityGroupId: att('ConsumerSecurityGroup', 'GroupId'),
     });
-  });
-
-  it('works across three stacks: data refers to nothing of compute', () => {
-    const net = newStack('Net');
-    const data = new Stack(net.node.root as ecs.Cluster['stack'], 'Data');
-    const compute = new Stack(net.node.root as ecs.Cluster['stack'], 'Compute');
-    const vpc = vpcOf(net);
-    new BillingConsumer(compute, 'Consumer', {
-      stream: new BillingStream(data, 'Stream'),
-      leaseTable: new LeaseTable(data, 'Leases'),
-      ledger: new LedgerDatabase(data, 'Ledger', { vpc }),
-      stripeKey: stripeKey(compute),
-      spendCap: SpendCap.off(),
-      vpc,
-      image,
-    });
-    expect(Object.keys(resources(compute, 'AWS::EC2::SecurityGroupIngress'))).toHaveLength(1);
-    expect(Object.keys(resources(data, 'AWS::EC2::SecurityGroupIngress'))).toHaveLength(0);
-    expect(data.dependencies).not.toContain(compute);
-  });
-});
-
-describe('what the roles may do', () => {
-  it('the task reads the stream and keeps its leases, on exactly these resources', () => {
-    expect(statements(consumerStack().stack, 'TaskRole')).toEqual([
-      {
-        Action: [
-          'kinesis:DescribeStreamSummary',
-          'kinesis:GetRecords',
-          'kinesis:GetShardIterator',
-          'kinesis:ListShards',
-        ],
-        Effect: 'Allow',
-        Resource: att('Stream', 'Arn'),
-      },
-      {
-        Action: [
-          'dynamodb:DeleteItem',
-          'dynamodb:DescribeTable',
-          'dynamodb:GetItem',
-          'dynamodb:PutItem',
-          'dynamodb:Scan',
-          'dynamodb:UpdateItem',
-        ],
-        Effect: 'Allow',
-        Resource: att('Leases', 'Arn'),
-      },
-      {
-        Action: 'dynamodb:Query',
-        Effect: 'Allow',
-        Resource: { 'Fn::Join': ['', [att('Leases', 'Arn'), '/index/LeaseOwnerToLeaseKeyIndex']] },
-      },
-    ]);
-  });
-
-  it('the execution role reads the two secrets and writes the logs', () => {
-    const read = ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'];
-    expect(statements(consumerStack().stack, 'ExecutionRole')).toEqual([
-      { Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Effect: 'Allow', Resource: att('ConsumerLogs', 'Arn') },
-      { Action: read, Effect: 'Allow', Resource: ref('LedgerOwnerSecretAttachment') },
-      {
-        Action: read,
-        Effect: 'Allow',
-        Resource: { 'Fn::Join': ['', expect.arrayContaining([':secret:billing/stripe-rk-??????'])] },
-      },
-    ]);
-  });
-});
-
-describe('refuses', () => {
-  const provisioned = (scope: Stack) =>
-    new BillingStream(scope, 'Small', { streamMode: StreamMode.PROVISIONED, shardCount: 2 });
-
-  it.each<[string, (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps, string]>([
-    ['neither cluster nor vpc', ({ vpc: _, ...props }) => props, 'cluster, vpc is neither given; allowed: exactly one'],
-    [
-      'both cluster and vpc',
-      (props, stack) => ({ ...props, cluster: new ecs.Cluster(stack, 'C', { vpc: props.vpc! }) as ecs.ICluster }),
-      'cluster, vpc is both given; allowed: exactly one',
-    ],
-    [
-      'isolated subnets',
-      (props) => ({ ...props, vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED } }),
-      'vpcSubnets is PRIVATE_ISOLATED; allowed: subnets with egress. Isolated subnets have no way to Stripe.',
-    ],
-    [
-      'more tasks than shards',
-      (props, stack) => ({ ...props, stream: provisioned(stack), desiredCount: 3 }),
-      'desiredCount is 3; allowed: at most 2, the shards.',
-    ],
-    [
-      'half a task',
-      (props) => ({ ...props, desiredCount: 1.5 }),
-      'desiredCount is 1.5; allowed: a whole number from 0',
-    ],
-    [
-      'a count that is not known',
-      (props) => ({ ...props, desiredCount: Token.asNumber({ Ref: 'Count' }) }),
-      'desiredCount is a token; allowed: a number known at synth',
-    ],
-    ['no rate', (props) => ({ ...props, stripeMaxRps: 0 }), 'stripeMaxRps is 0; allowed: a number from 0.04'],
-  ])('%s', (_, change, message) => {
-    expect(() => consumerStack(change)).toThrow(`[Billing/Consumer] ${message}`);
-  });
-
-  it.each([
-    ...Object.keys(container(consumerStack().stack, 'worker').environment),
-    ...Object.keys(container(consumerStack().stack, 'worker').secrets),
-    'DATABASE_URL',
-    'WORKER_ID',
-    'CHARGEONCE_CRASH_AT',
-    'SPEND_CAP_DEFAULT',
-  ])('%s in environment, which the construct owns', (name) => {
-    expect(() => withProps({ environment: { [name]: 'mine' } })).toThrow(
-      `[Billing/Consumer] environment is a map with ${name}; allowed: names the construct does not set itself.`,
-    );
   });
 });

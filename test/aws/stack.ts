@@ -7,7 +7,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import {
   BillingConsumer,
   type BillingConsumerProps,
@@ -24,8 +24,9 @@ process.env.JSII_DEPRECATED = 'quiet';
 const OUT = mkdtempSync(join(tmpdir(), 'chargeonce-synth-'));
 afterAll(() => rmSync(OUT, { recursive: true, force: true }));
 
-export const newStack = (id = 'Billing', props?: StackProps) =>
-  new Stack(new App({ outdir: mkdtempSync(join(OUT, 'out-')) }), id, props);
+export const newApp = () => new App({ outdir: mkdtempSync(join(OUT, 'out-')) });
+
+export const newStack = (id = 'Billing', props?: StackProps) => new Stack(newApp(), id, props);
 
 /** Stands for the packaged image where a test is not about it. */
 export const image = ecs.ContainerImage.fromRegistry('example.test/chargeonce@sha256:0');
@@ -40,12 +41,15 @@ export interface ConsumerStack {
 }
 
 /** A consumer with all it needs. `change` gets the props it would have and answers those it shall have. */
-export function consumerStack(change: (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps = (p) => p) {
-  const stack = newStack();
+export function consumerStack(
+  change: (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps = (props) => props,
+  stack = newStack(),
+  id = 'Consumer',
+) {
   const vpc = vpcOf(stack);
   const consumer = new BillingConsumer(
     stack,
-    'Consumer',
+    id,
     change(
       {
         stream: new BillingStream(stack, 'Stream'),
@@ -62,10 +66,19 @@ export function consumerStack(change: (props: BillingConsumerProps, stack: Stack
   return { stack, consumer } satisfies ConsumerStack;
 }
 
+/** A reference to a resource whose logical id begins like this. */
+export const ref = (start: string) => ({ Ref: expect.stringMatching(new RegExp(`^${start}`)) });
+
+/** An attribute of a resource whose logical id begins like this. */
+export const att = (start: string, name: string) => ({
+  'Fn::GetAtt': [expect.stringMatching(new RegExp(`^${start}`)), name],
+});
+
 export interface Resource {
   readonly Type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a template is JSON of any shape
   readonly Properties: any;
+  readonly DependsOn?: readonly string[];
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
 }
