@@ -11,8 +11,11 @@ import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 
 export interface BillingConsumerProps {
+  /** The events to charge. */
   readonly stream: IBillingStream;
+  /** Who reads which shard. One consumer, one table. */
   readonly leaseTable: ILeaseTable;
+  /** What was charged. */
   readonly ledger: ILedgerDatabase;
   /** A restricted key (`rk_…`). Read by ECS when a task starts; never part of the template. */
   readonly stripeKey: secrets.ISecret;
@@ -21,6 +24,7 @@ export interface BillingConsumerProps {
    * @default - the whole secret is the key
    */
   readonly stripeKeyField?: string;
+  /** The most that a billing period may cost. Must be said. */
   readonly spendCap: SpendCap;
   /**
    * Which half of the Stripe account the key belongs to; another key is refused at start.

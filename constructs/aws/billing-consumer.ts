@@ -27,15 +27,21 @@ const MEMORY_MIB = 512;
 
 /** The consumer runtime on Fargate: reads the stream, charges once, keeps the ledger. */
 export class BillingConsumer extends Construct implements ec2.IConnectable, iam.IGrantable {
+  /** Runs the workers. */
   readonly service: ecs.FargateService;
+  /** Where the tasks run: the given one, or one of its own in `vpc`. */
   readonly cluster: ecs.ICluster;
+  /** Of the service. */
   readonly taskDefinition: ecs.FargateTaskDefinition;
+  /** What a worker may do: read the stream, keep leases, log in to the ledger. */
   readonly taskRole: iam.IRole;
+  /** What ECS may do to start a task: pull the image, read the secrets, write logs. */
   readonly executionRole: iam.IRole;
   /** Of the service, the migration and the ops task. */
   readonly logGroup: logs.LogGroup;
   readonly connections: ec2.Connections;
   readonly grantPrincipal: iam.IPrincipal;
+  /** Tasks of the service. */
   readonly desiredCount: number;
   /** Value of the dimension `Service` of every metric of this consumer. */
   readonly metricsService: string;
@@ -44,6 +50,11 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
   /** Brings the schema up to date when somebody starts it. Absent: `migrations` is AT_START. */
   readonly migrateTask?: ManualTask;
 
+  /**
+   * @throws when both or neither of `cluster` and `vpc` are given; when the subnets have no way to Stripe; when there are
+   * more tasks than shards; when Fargate has no such size; when `environment` names what the construct sets; when a
+   * secret's key would be a cycle of stacks
+   */
   constructor(scope: Construct, id: string, props: BillingConsumerProps) {
     super(scope, id);
     this.desiredCount = props.desiredCount ?? 2;

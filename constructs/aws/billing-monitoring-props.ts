@@ -7,6 +7,7 @@ import type { ILeaseTable } from './lease-table-base';
 import type { ILedgerDatabase } from './ledger-login';
 
 export interface BillingMonitoringProps {
+  /** The workers to watch. */
   readonly consumer: BillingConsumer;
   /**
    * The stream that the consumer reads.

@@ -10,6 +10,7 @@ import { isMadeHere } from './made-here';
 
 /** A stream of billing events. */
 export interface IBillingStream extends IConstruct {
+  /** The stream itself. */
   readonly stream: kinesis.IStream;
   /** Open shards, when they are fixed: absent on demand. */
   readonly shardCount?: number;

@@ -64,6 +64,7 @@ export class BillingStream extends BillingStreamBase {
     return new ImportedStream(scope, id, stream, options);
   }
 
+  /** The stream itself. */
   readonly stream: kinesis.Stream;
   readonly shardCount?: number;
   readonly retentionPeriod: Duration;

@@ -11,6 +11,7 @@ import { isMadeHere, resourceOf } from './made-here';
 
 const DATABASE = 'chargeonce';
 
+/** What is known of a database instance that is made elsewhere. */
 export interface ImportedInstanceOptions {
   /**
    * Fields `username` and `password` of a user that may create tables, roles and grants. Only migrations read it.
@@ -24,8 +25,10 @@ export interface ImportedInstanceOptions {
   readonly databaseName?: string;
 }
 
+/** What is known of a database cluster that is made elsewhere. */
 export interface ImportedClusterOptions extends ImportedInstanceOptions {}
 
+/** What is known of a PostgreSQL that is made elsewhere. */
 export interface ImportedSecretOptions {
   /** Fields `username` and `password`, and what of `host`, `port` and `dbname` is not given here. */
   readonly secret: secrets.ISecret;

@@ -7,6 +7,7 @@ import { BillingStreamBase } from './billing-stream-base';
 import { resourceOf } from './made-here';
 import { checkRetention } from './stream-checks';
 
+/** What is known of a stream that somebody else made. */
 export interface ImportedStreamOptions {
   /**
    * Open shards, when their number is fixed: more tasks than shards are then refused at synth.

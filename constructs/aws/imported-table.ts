@@ -7,6 +7,7 @@ import { checkLeaseDuration } from './lease-checks';
 import { LEASE_KEY, LEASE_OWNER, LeaseTableBase, OWNER_INDEX } from './lease-table-base';
 import { resourceOf } from './made-here';
 
+/** What is known of a lease table that somebody else made. */
 export interface ImportedTableOptions {
   /**
    * How long a lease lasts without renewal, 5 to 60 s. All workers of the table must agree on it, those of a Kinesis

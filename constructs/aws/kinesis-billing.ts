@@ -21,6 +21,7 @@ import type { StripeMode } from './stripe-mode';
 export interface KinesisBillingProps {
   /** A restricted key (`rk_…`). */
   readonly stripeKey: secrets.ISecret;
+  /** The most that a billing period may cost. Must be said. */
   readonly spendCap: SpendCap;
   /**
    * Which half of the Stripe account the key belongs to.
@@ -79,11 +80,17 @@ export interface KinesisBillingProps {
  * Outputs of the deploy: `OpsCommand`, `EgressIps` when they are known, `MigrateCommand` when you migrate.
  */
 export class KinesisBilling extends Construct {
+  /** The given one, or its own. */
   readonly vpc: ec2.IVpc;
+  /** Producers publish to it: `stream.grantPublish(role)`. */
   readonly stream: IBillingStream;
+  /** Who reads which shard. */
   readonly leaseTable: ILeaseTable;
+  /** What was charged. */
   readonly ledger: ILedgerDatabase;
+  /** The workers, and the ops task. */
   readonly consumer: BillingConsumer;
+  /** Alarms and dashboard. */
   readonly monitoring: BillingMonitoring;
   /** Addresses that requests to Stripe come from, for its allow list. Absent: `vpc` was given, its owner knows. */
   readonly egressIps?: readonly string[];

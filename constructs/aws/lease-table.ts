@@ -9,8 +9,11 @@ import { type ILeaseTable, LEASE_KEY, LEASE_OWNER, LeaseTableBase, OWNER_INDEX }
 
 /** Provisioned capacity units, as the table starts with. */
 export interface LeaseTableCapacity {
+  /** Writes a second of 1 KB. */
   readonly write: number;
+  /** Reads a second of 4 KB; half of them when they are eventually consistent, as ours are. */
   readonly read: number;
+  /** Writes a second of the index by owner. */
   readonly indexWrite: number;
 }
 
@@ -68,6 +71,7 @@ export class LeaseTable extends LeaseTableBase {
     return new ImportedTable(scope, id, table, options);
   }
 
+  /** The table itself. */
   readonly table: dynamodb.ITableV2;
   readonly leaseDuration: Duration;
   /** Absent: on demand. */

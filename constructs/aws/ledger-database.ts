@@ -59,7 +59,9 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   }
 
   readonly instance: rds.DatabaseInstance;
+  /** Where it listens. */
   readonly endpoint: rds.Endpoint;
+  /** The database in the server. */
   readonly databaseName: string;
   readonly ownerSecret: secrets.ISecret;
   readonly workerLogin: LedgerLogin = IAM_LOGIN;

@@ -18,7 +18,9 @@ export interface LedgerLogin {
 
 /** The PostgreSQL database that keeps the promise. */
 export interface ILedgerDatabase extends IConstruct, ec2.IConnectable {
+  /** Where it listens. */
   readonly endpoint: rds.Endpoint;
+  /** The database in the server. */
   readonly databaseName: string;
   /** The server, when it is an instance: what CloudWatch knows of it can be watched. */
   readonly instance?: rds.IDatabaseInstance;

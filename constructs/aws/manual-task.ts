@@ -32,8 +32,11 @@ export function taskDefinition(scope: Construct, id: string, setting: TaskSettin
 
 /** A task of the consumer's image that a person or a pipeline starts: next to the ledger, with a role of its own. */
 export class ManualTask extends Construct {
+  /** What `command` starts. */
   readonly taskDefinition: ecs.FargateTaskDefinition;
+  /** What it may do. */
   readonly taskRole: iam.IRole;
+  /** What ECS may do to start it. */
   readonly executionRole: iam.IRole;
   /** One line for a shell: starts the task and follows its output. */
   readonly command: string;
