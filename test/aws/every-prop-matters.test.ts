@@ -1,11 +1,12 @@
 /** A prop that changes nothing is a promise nobody keeps: each one, set alone, must change the template. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
-import { StreamMode } from 'aws-cdk-lib/aws-kinesis';
+import { ShardLevelMetrics, StreamMode } from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { PostgresEngineVersion } from 'aws-cdk-lib/aws-rds';
@@ -73,7 +74,9 @@ const SUBJECTS: readonly Subject[] = [
       shardCount: () => ({ streamMode: StreamMode.PROVISIONED, shardCount: 3 }),
       retentionPeriod: () => ({ retentionPeriod: Duration.days(2) }),
       encryptionKey: (stack) => ({ encryptionKey: key(stack) }),
+      maxRecordSize: () => ({ maxRecordSize: Size.mebibytes(2) }),
       streamName: () => ({ streamName: 'other' }),
+      shardLevelMetrics: () => ({ shardLevelMetrics: [ShardLevelMetrics.ALL] }),
       removalPolicy: () => destroy,
     },
   },
@@ -85,6 +88,7 @@ const SUBJECTS: readonly Subject[] = [
     change: {
       maxShards: () => ({ maxShards: 200 }),
       leaseDuration: () => ({ leaseDuration: Duration.seconds(30) }),
+      encryption: () => ({ encryption: TableEncryptionV2.awsManagedKey() }),
       pointInTimeRecovery: () => ({ pointInTimeRecovery: false }),
       deletionProtection: () => ({ deletionProtection: false }),
       tableName: () => ({ tableName: 'other' }),
@@ -92,7 +96,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    file: 'ledger-database.ts',
+    file: 'ledger-database-props.ts',
     props: 'LedgerDatabaseProps',
     base: (stack) => ({ vpc: vpcOf(stack) }),
     build: (stack, props) => new LedgerDatabase(stack, 'It', props as never),
