@@ -1,69 +1,12 @@
-/** What AWS Solutions' rules say of the constructs. Each finding is fixed, or acknowledged here with its reason. */
-import { type App, Stack, Validations } from 'aws-cdk-lib';
+/** What AWS Solutions' rules say of the constructs. Each finding is fixed, or acknowledged with its reason. */
+import { Stack, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { AwsSolutionsChecks } from 'cdk-nag';
-import type { IConstruct } from 'constructs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Finding, type Reviewed, review } from '../support/reviewed';
+import { type Reviewed, review } from '../support/reviewed';
+import { ACKNOWLEDGED, constructAt, findingsIn, reasonFor } from './nag';
 import { SHAPES, type Shape } from './shapes';
 import { FLAGS, type Synthesis, synthesize, type Template } from './synthesis';
-
-const ECS = 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:';
-const TASK_REVISIONS = `${ECS}task-definition/Compute-Consumer-Ops-276C202A:*]`;
-const TASKS = `${ECS}task/<ClusterEB0386A7>/*]`;
-
-const ACKNOWLEDGED: readonly Reviewed[] = [
-  {
-    rule: 'AwsSolutions-ECS2',
-    where: /\/Consumer\/(\w+\/)?Task\/Resource$/,
-    reason: 'The settings in the environment are no secrets; those come from Secrets Manager.',
-  },
-  {
-    rule: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole]',
-    where: /\/Ledger\/Resource\/MonitoringRole\/Resource$/,
-    // An exact policy would name the log stream, which is the id of a database that does not exist yet.
-    reason: 'RDS refuses a monitoring role that may not write already when the database is created.',
-  },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::*]',
-    where: /\/ExecutionRole\/DefaultPolicy\/Resource$/,
-    reason: 'ecr:GetAuthorizationToken is no action on a resource: AWS allows it on * only.',
-  },
-  {
-    rule: TASK_REVISIONS,
-    where: /\/OnCall\/Policy\w*\/Resource$/,
-    reason: 'Somebody on call may start the ops task: its newest revision, which every deploy numbers anew.',
-  },
-  {
-    rule: TASKS,
-    where: /\/OnCall\/Policy\w*\/Resource$/,
-    reason: 'A task has its id when it runs, so whoever started one may describe those of the cluster.',
-  },
-  {
-    rule: 'AwsSolutions-RDS11',
-    where: /\/Ledger\/Resource\/Resource$/,
-    reason: 'Another port hides nothing: the database is reachable from the consumer’s security group only.',
-  },
-  {
-    rule: 'AwsSolutions-KDS3',
-    where: /^Sized\/Stream\/Resource\/Resource$/,
-    reason: 'The key of AWS cannot be used from another account, so whoever needs that gives one of their own.',
-  },
-];
-
-/** The rules as they were meant to run: on the prepared tree, after synthesis. */
-function findingsIn(app: App): Finding[] {
-  return new AwsSolutionsChecks(app)
-    .validateScope(app)
-    .violations.flatMap(({ ruleName, description, violatingResources }) =>
-      violatingResources.map((resource) => ({
-        rule: ruleName,
-        where: resource.constructPath ?? '?',
-        what: description,
-      })),
-    );
-}
 
 /** Actions that are allowed on more than one resource, of all policies in a template, and on what. */
 function wildcards(template: Template): string[] {
@@ -108,8 +51,9 @@ describe('cdk-nag, AwsSolutions', () => {
   it.each(Object.keys(SHAPES))('is content with %s once a user has acknowledged the same', (name) => {
     const { app } = synthesize(SHAPES[name as keyof typeof SHAPES]);
     for (const { rule, where } of findingsIn(app)) {
-      const reason = ACKNOWLEDGED.find((row) => row.rule === rule && row.where.test(where))?.reason;
-      if (reason !== undefined) acknowledge(constructAt(app, where), rule, reason);
+      // As `Validations.of(construct).acknowledge(…)` records it; in the CDK's lowest version that refuses ids with ARNs.
+      const construct = constructAt(app, where);
+      construct.node.addMetadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, { [rule]: reasonFor(rule, where) });
     }
     expect(findingsIn(app)).toEqual([]);
   });
@@ -140,12 +84,3 @@ describe('this test', () => {
     expect(tooWide(templates.Planted!)).toEqual(['"ecr:BatchGetImage" on "*"']);
   });
 });
-
-/** As `Validations.of(construct).acknowledge(…)` records it; in this version of the CDK that refuses ids with ARNs. */
-function acknowledge(construct: IConstruct, rule: string, reason: string): void {
-  construct.node.addMetadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, { [rule]: reason });
-}
-
-function constructAt(app: App, path: string): IConstruct {
-  return path.split('/').reduce<IConstruct>((scope, id) => scope.node.findChild(id), app);
-}
