@@ -1,12 +1,14 @@
 import './peers';
 
 export type { AlarmName } from '../shared/alarm-texts';
+export type { AmountsByCurrency } from '../shared/spend-cap-setting';
 export { BillingConsumer } from './billing-consumer';
 export type { BillingConsumerProps } from './billing-consumer-props';
 export { BillingMonitoring } from './billing-monitoring';
 export type { BillingMonitoringProps } from './billing-monitoring-props';
 export { BillingStream, type BillingStreamProps } from './billing-stream';
 export type { IBillingStream } from './billing-stream-base';
+export type { ConsumerMetricName } from './consumer-metrics';
 export type { ImportedClusterOptions, ImportedInstanceOptions, ImportedSecretOptions } from './imported-ledger';
 export type { ImportedStreamOptions } from './imported-stream';
 export type { ImportedTableOptions } from './imported-table';

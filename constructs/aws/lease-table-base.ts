@@ -23,6 +23,7 @@ const KEY_ACTIONS = [
 
 /** The table that says which worker reads which shard, and up to where. */
 export interface ILeaseTable extends IConstruct {
+  /** The table itself. */
   readonly table: dynamodb.ITable;
   /** How long a lease lasts without renewal. The one truth: consumers read it from here. */
   readonly leaseDuration: Duration;
