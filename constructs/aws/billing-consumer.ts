@@ -8,7 +8,6 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../runtime/contract';
 import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../shared/limits';
-import { checkMaxShards } from '../shared/max-shards';
 import type { BillingConsumerProps } from './billing-consumer-props';
 import { checkDesiredCount, checkElsewhere, checkEnvironment, checkRate, checkSize } from './consumer-checks';
 import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerContainer } from './consumer-containers';
@@ -16,6 +15,7 @@ import { chargingEnvironment, type WorkerSettings, workerEnvironment } from './c
 import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
 import { checkPlace, egressSubnets, warnOfOtherVpc } from './consumer-network';
 import { checkSecretKey, grantImportedKey } from './consumer-secrets';
+import { checkMaxShards } from './lease-checks';
 import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
 import { OpsTask } from './ops-task';

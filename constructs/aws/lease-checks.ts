@@ -1,5 +1,5 @@
 import { type Duration, Token } from 'aws-cdk-lib';
-import { mostShards, TABLE_QUOTA } from '../../runtime/contract';
+import { LEASES_PER_SHARD, mostShards, TABLE_QUOTA } from '../../runtime/contract';
 import { wrongProp } from '../shared/check';
 import { MAX_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../shared/limits';
 
@@ -38,4 +38,23 @@ export function checkProvisionable(path: string, maxShards: number, leaseDuratio
       wayOut: `More would need over ${TABLE_QUOTA} units a second, the most that an account gives one table. Lengthen leaseDuration, or leave maxShards out for an on-demand table.`,
     });
   }
+}
+
+/**
+ * Where stream and lease table meet: a provisioned table must hold the leases of a stream that doubles.
+ *
+ * @throws when `maxShards` is known and fewer than three times the known `shardCount`
+ */
+export function checkMaxShards(path: string, maxShards: number | undefined, shardCount: number | undefined): void {
+  if (maxShards === undefined || shardCount === undefined || Token.isUnresolved(shardCount)) return;
+  const needed = LEASES_PER_SHARD * shardCount;
+  if (maxShards >= needed) return;
+  throw wrongProp({
+    path,
+    prop: 'leaseTable.maxShards',
+    received: String(maxShards),
+    allowed: `${needed} or more, for a stream of ${shardCount} shards`,
+    wayOut:
+      'While a stream doubles, each shard has a lease of its own and two of its children; a smaller table refuses renewals, and leases are lost. Raise it, or leave it out for an on-demand table.',
+  });
 }

@@ -4,7 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { describe, expect, it } from 'vitest';
 import { type ILeaseTable, LeaseTable, type LeaseTableProps } from '../../constructs/aws';
-import { checkMaxShards } from '../../constructs/shared/max-shards';
+import { checkMaxShards } from '../../constructs/aws/lease-checks';
 import { newStack, only } from './stack';
 
 const tableOf = (props?: LeaseTableProps) => {
@@ -318,6 +318,7 @@ describe('checkMaxShards', () => {
     ['three times the shards', 12, 4],
     ['a table on demand', undefined, 4],
     ['a stream on demand', 1, undefined],
+    ['shards that are known later', 1, Token.asNumber({ Ref: 'Shards' })],
   ])('takes %s', (_, maxShards, shardCount) => {
     expect(() => checkMaxShards('Billing/Consumer', maxShards, shardCount)).not.toThrow();
   });
