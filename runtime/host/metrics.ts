@@ -53,7 +53,7 @@ export function createMetrics(build: BuildInfo = { version: 'unknown', schema: '
     else counters.set(name, new Counter(options));
   }
   // Two readers with a memory each: a scrape must not take away what the next line would have told.
-  const [stallForScrape, stallForLine] = [watchEventLoop(), watchEventLoop()];
+  const [stallForScrape, stallForLine] = watchEventLoop();
   const observed = new Map<MetricName, () => number>();
   const observe = () => {
     for (const [name, read] of observed) metrics.gauge(name, read());

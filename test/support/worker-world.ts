@@ -1,5 +1,5 @@
 /** A small world for whole processes: the bundle on a stream, a lease table, a ledger and a Stripe of its own. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemHost } from '../../runtime/host';
@@ -28,6 +28,8 @@ export interface WorkerWorld {
   readonly database: LedgerDatabase;
   /** Absent: the bundle of this state. */
   startWorker(extra?: Readonly<Record<string, string>>, bundle?: string): Promise<Worker>;
+  /** The whole lines that the worker has written so far. */
+  output(worker: Worker): string[];
   publish(events: readonly WorldEvent[]): Promise<void>;
   /** Rows by status. */
   statuses(): Promise<Record<string, number>>;
@@ -100,6 +102,10 @@ export async function workerWorld(aws: AwsLocal, options: WorldOptions = {}): Pr
       workers.push(worker);
       return worker;
     },
+    output: ({ name: file }) =>
+      readFileSync(join(logFolder, `${file}.log`), 'utf8')
+        .split('\n')
+        .slice(0, -1),
     publish: (events) => publishTo(aws, name, events),
     statuses,
     charged: (count, timeoutMs = 60_000) =>

@@ -1,0 +1,40 @@
+/** A monitored consumer with its parts, of which a test may replace any. */
+import type { Stack } from 'aws-cdk-lib';
+import {
+  type BillingConsumer,
+  type BillingConsumerProps,
+  BillingMonitoring,
+  type BillingMonitoringProps,
+} from '../../constructs/aws';
+import { consumerStack, newStack } from './stack';
+
+export interface Monitored {
+  readonly stack: Stack;
+  readonly consumer: BillingConsumer;
+  readonly monitoring: BillingMonitoring;
+}
+
+export interface MonitoredOptions {
+  /** Changes the consumer's parts, and so what is watched. */
+  readonly parts?: (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps;
+  /** More props of the monitoring. */
+  readonly props?: Partial<BillingMonitoringProps> | ((stack: Stack) => Partial<BillingMonitoringProps>);
+  readonly stack?: Stack;
+}
+
+/** With nothing changed: every part is watched, with all defaults. */
+export function monitored({
+  parts = (given) => given,
+  props = {},
+  stack = newStack(),
+}: MonitoredOptions = {}): Monitored {
+  let watched: Pick<BillingMonitoringProps, 'stream' | 'leaseTable' | 'ledger'> = {};
+  const { consumer } = consumerStack((given, scope) => {
+    const changed = parts(given, scope);
+    watched = { stream: changed.stream, leaseTable: changed.leaseTable, ledger: changed.ledger };
+    return changed;
+  }, stack);
+  const more = typeof props === 'function' ? props(stack) : props;
+  const monitoring = new BillingMonitoring(stack, 'Monitoring', { consumer, ...watched, ...more });
+  return { stack, consumer, monitoring };
+}
