@@ -1,5 +1,6 @@
 /** Brings a database to this runtime's schema. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { LedgerClient } from './client';
 import { connectionConfig, type LedgerConnection } from './connection';
 import { SchemaTooNew } from './errors';
 import { MIGRATIONS, QUERIES } from './generated/sql';
@@ -30,7 +31,7 @@ export interface MigrateResult {
  * cannot work with, otherwise with PostgreSQL's error.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
-  const client = new Client({
+  const client = new LedgerClient({
     ...connectionConfig(options.connection, { refused: false }),
     application_name: 'chargeonce migrate',
     connectionTimeoutMillis: 10_000,

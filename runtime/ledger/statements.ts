@@ -5,6 +5,7 @@
 import { Pool, type QueryResultRow } from 'pg';
 import type { Host } from '../host/host';
 import type { Log, Metrics } from '../processor/ports';
+import { LedgerClient } from './client';
 import { connectionConfig, type LedgerConnection, type LoginState } from './connection';
 import { LedgerUnavailable, reason } from './errors';
 import { faultKind } from './faults';
@@ -36,6 +37,7 @@ export class Statements {
   constructor(private readonly options: StatementOptions) {
     this.pool = new Pool({
       ...connectionConfig(options.connection, this.login),
+      Client: LedgerClient,
       max: options.maxConnections ?? 4,
       connectionTimeoutMillis: 10_000,
       query_timeout: options.statementTimeoutMs ?? 15_000,

@@ -6,6 +6,8 @@ export interface PostgresProxy {
   readonly url: string;
   /** How many answers were lost. */
   readonly lost: number;
+  /** Connections of clients that are open now. */
+  readonly open: number;
   /** Loses the answer to the next statement that contains the text, and the connection with it. */
   loseAnswerTo(text: string): void;
   stop(): Promise<void>;
@@ -15,7 +17,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const target = new URL(databaseUrl);
   const state = { text: undefined as string | undefined, lost: 0 };
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   const server = createServer((client) => {
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -31,6 +36,9 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   url.port = String(port);
   return {
     url: url.href,
+    get open() {
+      return clients.size;
+    },
     get lost() {
       return state.lost;
     },
