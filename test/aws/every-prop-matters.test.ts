@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, RemovalPolicy, Size, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -11,14 +12,17 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { PostgresEngineVersion } from 'aws-cdk-lib/aws-rds';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
+import * as sns from 'aws-cdk-lib/aws-sns';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import {
   BillingConsumer,
+  BillingMonitoring,
   BillingStream,
   KinesisBilling,
   LeaseTable,
   LedgerDatabase,
+  Migrations,
   SpendCap,
   StripeMode,
 } from '../../constructs/aws';
@@ -35,9 +39,22 @@ interface Subject {
 }
 
 const key = (stack: Stack) => new kms.Key(stack, 'Key');
+const vpcWithIsolated = (stack: Stack) =>
+  new ec2.Vpc(stack, 'Vpc', {
+    maxAzs: 2,
+    subnetConfiguration: [
+      { name: 'Public', subnetType: ec2.SubnetType.PUBLIC },
+      { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+    ],
+  });
 const secret = (stack: Stack) => secrets.Secret.fromSecretNameV2(stack, 'Other', 'other');
 const otherVpc = (stack: Stack) => new ec2.Vpc(stack, 'OtherVpc');
-const publicSubnets = { vpcSubnets: { subnetType: ec2.SubnetType.PUBLIC } };
+const oneSubnet = (_: Stack, base: Props) => ({
+  vpcSubnets: { subnets: [(base.vpc as ec2.IVpc).privateSubnets[1]] },
+});
+const withEgress = { vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS } };
+const pager = (stack: Stack) => new SnsAction(new sns.Topic(stack, 'Pager'));
 const destroy = { removalPolicy: RemovalPolicy.DESTROY };
 const parts = (stack: Stack) => {
   const vpc = vpcOf(stack);
@@ -59,6 +76,7 @@ const otherParts: Subject['change'] = {
   spendCap: () => ({ spendCap: SpendCap.perPeriod({ usd: 1 }) }),
   stripeMode: () => ({ stripeMode: StripeMode.LIVE }),
   desiredCount: () => ({ desiredCount: 3 }),
+  migrations: () => ({ migrations: Migrations.MANUAL }),
   image: () => ({ image: ecs.ContainerImage.fromRegistry('other') }),
   removalPolicy: () => destroy,
 };
@@ -98,11 +116,11 @@ const SUBJECTS: readonly Subject[] = [
   {
     file: 'ledger-database-props.ts',
     props: 'LedgerDatabaseProps',
-    base: (stack) => ({ vpc: vpcOf(stack) }),
+    base: (stack) => ({ vpc: vpcWithIsolated(stack) }),
     build: (stack, props) => new LedgerDatabase(stack, 'It', props as never),
     change: {
       vpc: (stack) => ({ vpc: otherVpc(stack) }),
-      vpcSubnets: () => publicSubnets,
+      vpcSubnets: () => withEgress,
       engineVersion: () => ({ engineVersion: PostgresEngineVersion.VER_16 }),
       instanceType: () => ({ instanceType: new ec2.InstanceType('m7g.large') }),
       multiAz: () => ({ multiAz: false }),
@@ -130,7 +148,7 @@ const SUBJECTS: readonly Subject[] = [
         cluster: new ecs.Cluster(stack, 'Shared', { vpc: base.vpc as ec2.IVpc }),
       }),
       vpc: (stack) => ({ vpc: otherVpc(stack) }),
-      vpcSubnets: () => publicSubnets,
+      vpcSubnets: oneSubnet,
       cpu: () => ({ cpu: 512, memoryLimitMiB: 1024 }),
       memoryLimitMiB: () => ({ memoryLimitMiB: 1024 }),
       cpuArchitecture: () => ({ cpuArchitecture: ecs.CpuArchitecture.X86_64 }),
@@ -143,7 +161,32 @@ const SUBJECTS: readonly Subject[] = [
     props: 'KinesisBillingProps',
     base: parts,
     build: (stack, props) => new KinesisBilling(stack, 'It', props as never),
-    change: { ...otherParts, vpc: (stack) => ({ vpc: otherVpc(stack) }) },
+    change: {
+      ...otherParts,
+      vpc: (stack) => ({ vpc: otherVpc(stack) }),
+      alarmActions: (stack) => ({ alarmActions: [pager(stack)] }),
+    },
+  },
+  {
+    file: 'billing-monitoring-props.ts',
+    props: 'BillingMonitoringProps',
+    base: (stack) => {
+      const given = parts(stack);
+      return { ...given, consumer: new BillingConsumer(stack, 'Consumer', given) };
+    },
+    build: (stack, props) => new BillingMonitoring(stack, 'It', props as never),
+    change: {
+      consumer: (stack, base) => ({ consumer: new BillingConsumer(stack, 'Other', base as never) }),
+      stream: (stack) => ({ stream: new BillingStream(stack, 'Other') }),
+      leaseTable: (stack) => ({ leaseTable: new LeaseTable(stack, 'Other') }),
+      ledger: (stack, base) => ({ ledger: new LedgerDatabase(stack, 'Other', { vpc: base.vpc as ec2.IVpc }) }),
+      alarmActions: (stack) => ({ alarmActions: [pager(stack)] }),
+      lagWarning: () => ({ lagWarning: Duration.minutes(7) }),
+      lagCritical: () => ({ lagCritical: Duration.hours(7) }),
+      containerInsights: () => ({ containerInsights: false }),
+      dashboard: () => ({ dashboard: false }),
+      disable: () => ({ disable: ['lagWarning'] }),
+    },
   },
 ];
 

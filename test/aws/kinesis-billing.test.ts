@@ -1,10 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RemovalPolicy } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import type { IAlarmAction } from 'aws-cdk-lib/aws-cloudwatch';
+import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   BillingStream,
@@ -12,12 +16,14 @@ import {
   type KinesisBillingProps,
   LeaseTable,
   LedgerDatabase,
+  Migrations,
   maskAssets,
   SpendCap,
   StripeMode,
 } from '../../constructs/aws';
 import { packagedImage } from '../../constructs/aws/packaged-image';
-import { container, image, newStack, only, resources, stripeKey, vpcOf } from './stack';
+import { callsOfAws, deployed } from './shell';
+import { att, container, image, newStack, only, ref, resources, statements, stripeKey, vpcOf } from './stack';
 
 const billing = (props: Partial<KinesisBillingProps> = {}, stack = newStack()) => {
   const pattern = new KinesisBilling(stack, 'Usage', {
@@ -29,6 +35,12 @@ const billing = (props: Partial<KinesisBillingProps> = {}, stack = newStack()) =
   return { stack, pattern };
 };
 
+/** The value of an output whose id ends like this. */
+const output = (stack: Stack, id: string) =>
+  Object.entries(Template.fromStack(stack).toJSON().Outputs as Record<string, { Value: unknown }>).find(([each]) =>
+    new RegExp(`^Usage${id}[0-9A-F]{8}$`).test(each),
+  )?.[1].Value;
+
 /** Types whose replacement or removal costs the user data. */
 const STATEFUL = [
   'AWS::Kinesis::Stream',
@@ -36,7 +48,6 @@ const STATEFUL = [
   'AWS::RDS::DBInstance',
   'AWS::RDS::DBSubnetGroup',
   'AWS::RDS::DBParameterGroup',
-  'AWS::SecretsManager::Secret',
   'AWS::Logs::LogGroup',
   'AWS::EC2::VPC',
 ];
@@ -54,26 +65,87 @@ describe('KinesisBilling', () => {
     expect(maskAssets(Template.fromStack(stack).toJSON())).toMatchSnapshot();
   });
 
-  it('keeps the ids of everything that holds data: a change of one replaces the user’s data', () => {
+  it('has a network of its own: two zones, one NAT gateway, gateway endpoints, flow logs', () => {
     const { stack } = billing();
-    expect(Object.fromEntries(STATEFUL.map((type) => [type, Object.keys(resources(stack, type))]))).toEqual({
-      'AWS::Kinesis::Stream': ['UsageStreamB1C45AF5'],
-      'AWS::DynamoDB::GlobalTable': ['UsageLeaseTable8CF43EE4'],
-      'AWS::RDS::DBInstance': ['UsageLedger2A329894'],
-      'AWS::RDS::DBSubnetGroup': ['UsageLedgerSubnetGroupB3F328C9'],
-      'AWS::RDS::DBParameterGroup': ['UsageLedgerParametersB4E05A62'],
-      'AWS::SecretsManager::Secret': ['UsageLedgerOwnerSecret601CCD56'],
-      'AWS::Logs::LogGroup': ['UsageConsumerLogs92129AFC'],
-      'AWS::EC2::VPC': ['UsageVpc7104B0B3'],
+    expect(only(stack, 'AWS::EC2::NatGateway').Properties.AllocationId).toEqual(att('UsageEgressIp', 'AllocationId'));
+    expect(only(stack, 'AWS::EC2::FlowLog').Properties).toMatchObject({
+      ResourceId: ref('UsageVpc'),
+      TrafficType: 'ALL',
+      LogGroupName: ref('UsageFlowLogs'),
     });
-  });
-
-  it('has a network of its own: two zones, one NAT gateway, gateway endpoints', () => {
-    const { stack } = billing();
-    expect(Object.keys(resources(stack, 'AWS::EC2::NatGateway'))).toHaveLength(1);
     expect(Object.keys(resources(stack, 'AWS::EC2::Subnet'))).toHaveLength(6);
     const endpoints = Object.values(resources(stack, 'AWS::EC2::VPCEndpoint'));
     expect(endpoints.map((each) => each.Properties.VpcEndpointType)).toEqual(['Gateway', 'Gateway']);
+  });
+
+  it('says where its requests come from, unless the network is another’s', () => {
+    const { stack, pattern } = billing();
+    expect(stack.resolve(pattern.egressIps)).toEqual([att('UsageEgressIp', 'PublicIp')]);
+    expect(output(stack, 'EgressIps')).toEqual(att('UsageEgressIp', 'PublicIp'));
+
+    const other = newStack();
+    const { pattern: guest } = billing({ vpc: vpcOf(other) }, other);
+    expect(guest.egressIps).toBeUndefined();
+    expect(output(other, 'EgressIps')).toBeUndefined();
+  });
+
+  it('ends a deploy with the lines that people on call type', () => {
+    const { stack, pattern } = billing();
+    expect(output(stack, 'OpsCommand')).toEqual(stack.resolve(pattern.opsCommand));
+    expect(callsOfAws(deployed(output(stack, 'OpsCommand')))).toHaveLength(2);
+    expect(output(stack, 'MigrateCommand')).toBeUndefined();
+  });
+
+  it('migrations', () => {
+    const { stack, pattern } = billing({ migrations: Migrations.MANUAL });
+    expect(output(stack, 'MigrateCommand')).toEqual(stack.resolve(pattern.consumer.migrateCommand));
+    expect(container(stack, 'worker').definition).not.toHaveProperty('DependsOn');
+  });
+
+  it('alarmActions: told by the alarm that pages; nobody is a warning', () => {
+    const pages = (props: Partial<KinesisBillingProps>) => {
+      const { stack } = billing(props);
+      const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+      return { actions: only(stack, 'AWS::CloudWatch::CompositeAlarm').Properties.AlarmActions, warnings };
+    };
+    const action: IAlarmAction = { bind: () => ({ alarmActionArn: 'arn:aws:sns:eu-west-1:111122223333:pager' }) };
+    expect(pages({ alarmActions: [action] })).toEqual({
+      actions: ['arn:aws:sns:eu-west-1:111122223333:pager'],
+      warnings: [],
+    });
+    expect(pages({}).actions).toBeUndefined();
+    expect(pages({}).warnings).toHaveLength(1);
+  });
+
+  it('stream: any stream of Kinesis', () => {
+    const stack = newStack();
+    const stream = Stream.fromStreamArn(stack, 'Theirs', 'arn:aws:kinesis:eu-west-1:111122223333:stream/usage');
+    const { pattern } = billing({ stream }, stack);
+    expect(resources(stack, 'AWS::Kinesis::Stream')).toEqual({});
+    expect(pattern.stream.stream === stream).toBe(true);
+    expect(JSON.stringify(statements(stack, 'UsageConsumerTaskTaskRole'))).toContain(stream.streamArn);
+  });
+
+  it('takes a network, a stream, a table and a ledger that all exist already, and makes none', () => {
+    const stack = newStack();
+    const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Net', {
+      vpcId: 'vpc-1',
+      availabilityZones: ['a', 'b'],
+      privateSubnetIds: ['subnet-a', 'subnet-b'],
+    });
+    const arn = (service: string, rest: string) => stack.formatArn({ service, resource: rest });
+    const stream = Stream.fromStreamArn(stack, 'Theirs', arn('kinesis', 'stream/usage'));
+    const table = TableV2.fromTableArn(stack, 'Leases', arn('dynamodb', 'table/leases'));
+    const ledger = LedgerDatabase.fromSecret(stack, 'Ledger', {
+      secret: secrets.Secret.fromSecretNameV2(stack, 'Login', 'billing/ledger'),
+      securityGroup: ec2.SecurityGroup.fromSecurityGroupId(stack, 'Door', 'sg-ledger'),
+    });
+    billing({ vpc, stream, leaseTable: LeaseTable.fromTable(stack, 'Table', table), ledger }, stack);
+    for (const type of STATEFUL.filter((each) => each !== 'AWS::Logs::LogGroup')) {
+      expect(resources(stack, type)).toEqual({});
+    }
+    expect(Object.keys(resources(stack, 'AWS::EC2::SecurityGroupIngress'))).toHaveLength(1);
+    expect(container(stack, 'worker').environment).toHaveProperty('DATABASE_SECRET_ARN');
   });
 
   it('uses the parts that are given, and makes no others', () => {
@@ -83,7 +155,7 @@ describe('KinesisBilling', () => {
     const leaseTable = new LeaseTable(stack, 'Leases');
     const ledger = new LedgerDatabase(stack, 'Ledger', { vpc });
     const { pattern } = billing({ vpc, stream, leaseTable, ledger }, stack);
-    for (const type of STATEFUL) expect(Object.keys(resources(stack, type))).toHaveLength(1);
+    for (const type of STATEFUL) expect([type, Object.keys(resources(stack, type)).length]).toEqual([type, 1]);
     // Compared one by one and by identity: a failed comparison would print two whole construct trees.
     expect([
       pattern.vpc === vpc,
@@ -112,8 +184,8 @@ describe('KinesisBilling', () => {
 
   it('keeps and protects everything otherwise', () => {
     const { stack } = billing();
-    for (const type of STATEFUL.filter((each) => each !== 'AWS::EC2::VPC')) {
-      expect(only(stack, type).DeletionPolicy).toMatch(/^Retain/);
+    for (const type of STATEFUL) {
+      for (const each of Object.values(resources(stack, type))) expect(each.DeletionPolicy).toMatch(/^Retain/);
     }
     expect(only(stack, 'AWS::RDS::DBInstance').Properties.DeletionProtection).toBe(true);
   });
@@ -122,7 +194,9 @@ describe('KinesisBilling', () => {
     const stack = newStack();
     const subnetConfiguration = [{ name: 'Hidden', subnetType: ec2.SubnetType.PRIVATE_ISOLATED }];
     const vpc = new ec2.Vpc(stack, 'Vpc', { subnetConfiguration, natGateways: 0 }) as ec2.IVpc;
-    expect(() => billing({ vpc }, stack)).toThrow("no 'Private' subnet groups");
+    expect(() => billing({ vpc }, stack)).toThrow(
+      '[Billing/Usage/Consumer] vpcSubnets is not given, and of the VPC’s subnets 2 are isolated, 0 public; allowed:',
+    );
   });
 });
 
