@@ -1,8 +1,8 @@
 /** What the default stack costs a month, computed from list prices. */
 
-import { ALARM_NAMES } from '../../constructs/shared/alarm-texts';
 import { METRICS, METRICS_BY_LABEL } from '../../runtime/contract';
 import { leaseTableSize } from '../../runtime/contract/lease-table-size';
+import { alarmMetrics } from './default-stack';
 import { table } from './table';
 
 const HOURS = 730;
@@ -121,12 +121,13 @@ function compute(): Line[] {
 
 function monitoring(): Line[] {
   const { alarm, composite, dashboard, customMetric, logsIn } = PRICES;
+  const alarms = alarmMetrics();
   const metrics = Object.keys(METRICS).length + Object.keys(METRICS_BY_LABEL).length;
   return [
     {
       what: 'Alarms',
-      how: `at most ${ALARM_NAMES.length} × $${alarm} (one of several metrics counts for each) + $${composite} for the composite`,
-      dollars: ALARM_NAMES.length * alarm + composite,
+      how: `${alarms} metrics × $${alarm} (an alarm counts for each metric it reads) + $${composite} for the composite`,
+      dollars: alarms * alarm + composite,
       source: page('CloudWatch', 'cloudwatch'),
       knob: '`disable`',
     },

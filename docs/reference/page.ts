@@ -105,7 +105,7 @@ class Page {
 function absent(field: Field): string {
   if (!field.optional) return 'required';
   const words = field.default ?? '';
-  return words.startsWith('-') ? cell(words.replace(/^-\s*/, '')) : code(words);
+  return words.startsWith('-') || words.includes('`') ? cell(words.replace(/^-\s*/, '')) : code(words);
 }
 
 /** A pipe would end the cell, in code as well. */
