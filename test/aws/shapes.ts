@@ -1,14 +1,18 @@
 /** The ways in which people build with the constructs: what the linters, the matrix and the frozen lists look at. */
 import { type App, type Environment, Stack } from 'aws-cdk-lib';
 import * as actions from 'aws-cdk-lib/aws-cloudwatch-actions';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
+import * as rds from 'aws-cdk-lib/aws-rds';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import {
+  BillingConsumer,
+  BillingMonitoring,
   BillingStream,
   KinesisBilling,
   LeaseTable,
@@ -69,4 +73,50 @@ const sized: Shape = (app, env) => {
   });
 };
 
-export const SHAPES = { pattern, composed: addComposed as Shape, sized } satisfies Record<string, Shape>;
+/** The consumer alone: network, cluster, stream, lease table and database are made elsewhere. */
+const imported: Shape = (app, env) => {
+  const stack = stackIn(app, 'Imported', env);
+  const arn = (service: string, resource: string, resourceName: string) =>
+    stack.formatArn({ service, resource, resourceName });
+  const consumer = new BillingConsumer(stack, 'Consumer', {
+    cluster: ecs.Cluster.fromClusterAttributes(stack, 'Cluster', { clusterName: 'shared', vpc: vpcOf(stack) }),
+    stream: BillingStream.fromStream(
+      stack,
+      'Stream',
+      kinesis.Stream.fromStreamArn(stack, 'Events', arn('kinesis', 'stream', 'events')),
+      { shardCount: 8, encryption: kinesis.StreamEncryption.MANAGED },
+    ),
+    leaseTable: LeaseTable.fromTable(
+      stack,
+      'Leases',
+      dynamodb.TableV2.fromTableArn(stack, 'Table', arn('dynamodb', 'table', 'leases')),
+      { encryption: dynamodb.TableEncryptionV2.dynamoOwnedKey() },
+    ),
+    ledger: LedgerDatabase.fromInstance(stack, 'Ledger', databaseOf(stack), {
+      ownerSecret: secrets.Secret.fromSecretNameV2(stack, 'Owner', 'ledger/owner'),
+    }),
+    stripeKey: stripeKeyOf(stack),
+    spendCap: SpendCap.off(),
+    image,
+  });
+  new BillingMonitoring(stack, 'Monitoring', { consumer, alarmActions: alarmActionsOf(stack) });
+};
+
+const vpcOf = (stack: Stack) =>
+  ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+    vpcId: 'vpc-0a1b2c3d',
+    availabilityZones: ['a', 'b'],
+    privateSubnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'],
+    privateSubnetRouteTableIds: ['rtb-0a1b2c3d', 'rtb-4e5f6a7b'],
+  });
+
+const databaseOf = (stack: Stack) =>
+  rds.DatabaseInstance.fromDatabaseInstanceAttributes(stack, 'Database', {
+    instanceIdentifier: 'billing',
+    instanceEndpointAddress: 'billing.example.test',
+    port: 5432,
+    instanceResourceId: 'db-ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+    securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-0a1b2c3d')],
+  });
+
+export const SHAPES = { pattern, composed: addComposed as Shape, sized, imported } satisfies Record<string, Shape>;

@@ -54,7 +54,7 @@ describe('the range of aws-cdk-lib', () => {
     const at = (version: string) =>
       synthesized[version]!.map(({ shape, flags, templates }) => ({ shape, flags, templates: alike(templates) }));
     expect(at(NEWEST)).toEqual(at(LOWEST));
-    expect(at(LOWEST)).toHaveLength(6);
+    expect(at(LOWEST)).toHaveLength(8);
   });
 
   it('warns of nothing at either end, but of flags that an old app has not decided on', () => {
@@ -66,12 +66,12 @@ describe('the range of aws-cdk-lib', () => {
 });
 
 describe('AWS Solutions’ rules as a plugin of the synthesis', () => {
-  it.each(['pattern', 'composed', 'sized'])(
+  it.each(['pattern', 'composed', 'sized', 'imported'])(
     'let %s pass when its findings are acknowledged, and not before',
     (shape) => {
       const { acknowledged, bare } = checked.find((each) => each.shape === shape)!;
       expect(acknowledged).toBe('fine');
-      expect(bare).toContain('AwsSolutions-RDS11');
+      expect(bare).toContain('AwsSolutions-ECS2');
     },
   );
 });
