@@ -73,9 +73,11 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
     checkLedger(this.node.path, props);
 
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    // What a kept server needs is kept with it; what a snapshot replaces needs nothing.
+    const around = removalPolicy === RemovalPolicy.SNAPSHOT ? RemovalPolicy.DESTROY : removalPolicy;
     this.instance = new rds.DatabaseInstance(this, 'Resource', {
-      ...this.server(props, removalPolicy),
-      ...this.network(props.vpc, props.vpcSubnets),
+      ...this.server(props, around),
+      ...this.network(props, around),
       credentials: rds.Credentials.fromPassword(OWNER, SecretValue.unsafePlainText('replaced below')),
       databaseName: this.databaseName,
       ...storage(props),
@@ -92,6 +94,7 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
       removalPolicy,
     });
 
+    (this.instance.node.tryFindChild('MonitoringRole') as iam.Role | undefined)?.applyRemovalPolicy(around);
     this.endpoint = this.instance.instanceEndpoint;
     this.connections = this.instance.connections;
     this.ownerSecret = this.managedOwnerSecret(props.encryptionKey);
@@ -143,12 +146,13 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   }
 
   /** Nothing reaches it but what is let in, and it reaches nothing. */
-  private network(vpc: ec2.IVpc, vpcSubnets: ec2.SubnetSelection | undefined) {
+  private network({ vpc, vpcSubnets }: LedgerDatabaseProps, removalPolicy: RemovalPolicy) {
     const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
       vpc,
       description: 'chargeonce ledger',
       allowAllOutbound: false,
     });
+    securityGroup.applyRemovalPolicy(removalPolicy);
     return {
       vpc,
       vpcSubnets: vpcSubnets ?? privateSubnets(vpc),

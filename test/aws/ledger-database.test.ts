@@ -106,8 +106,14 @@ describe('LedgerDatabase', () => {
     expect(ledgerOf().resource().Properties).not.toHaveProperty('MasterUserSecret');
   });
 
-  it('removalPolicy: of the database, its backups and its parameters alike', () => {
-    const kinds = ['AWS::RDS::DBInstance', 'AWS::RDS::DBParameterGroup'];
+  it('removalPolicy: of the database, its backups and what a kept one needs alike', () => {
+    const kinds = [
+      'AWS::RDS::DBInstance',
+      'AWS::RDS::DBParameterGroup',
+      'AWS::RDS::DBSubnetGroup',
+      'AWS::EC2::SecurityGroup',
+      'AWS::IAM::Role',
+    ];
     const policies = (removalPolicy?: RemovalPolicy) => {
       const { stack, resource } = ledgerOf(removalPolicy === undefined ? {} : { removalPolicy });
       return [
@@ -115,8 +121,9 @@ describe('LedgerDatabase', () => {
         resource().Properties.DeleteAutomatedBackups as boolean,
       ];
     };
-    expect(policies()).toEqual(['Retain', 'Retain', false]);
-    expect(policies(RemovalPolicy.DESTROY)).toEqual(['Delete', 'Delete', true]);
+    expect(policies()).toEqual(['Retain', 'Retain', 'Retain', 'Retain', 'Retain', false]);
+    expect(policies(RemovalPolicy.DESTROY)).toEqual(['Delete', 'Delete', undefined, 'Delete', 'Delete', true]);
+    expect(policies(RemovalPolicy.SNAPSHOT)).toEqual(['Snapshot', 'Delete', undefined, 'Delete', 'Delete', false]);
   });
 
   it('vpc, vpcSubnets: isolated subnets first, private ones when there are none, or those that are given', () => {
