@@ -11,6 +11,7 @@ export function deployed(value: unknown): string {
   }
   if (name === 'Ref') return argument === 'AWS::Region' ? 'eu-west-1' : `id-of-${String(argument)}`;
   if (name === 'Fn::GetAtt') return `att-of-${(argument as string[]).join('-')}`;
+  if (name === 'Fn::ImportValue') return `import-of-${String(argument)}`;
   throw new Error(`no word stands for ${JSON.stringify(value)}`);
 }
 
