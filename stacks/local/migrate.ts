@@ -6,14 +6,8 @@ import type { Screen } from './screen';
 import type { StackPlan } from './template';
 import { WorkerError } from './workers';
 
-export async function runMigrations(
-  plan: StackPlan,
-  parts: Parts,
-  bundle: string,
-  local: Readonly<Record<string, string>>,
-  screen: Screen,
-): Promise<void> {
-  const environment = { ...containerEnvironment(plan.migrate, parts.scope), PGSSLMODE: local.PGSSLMODE ?? '' };
+export async function runMigrations(plan: StackPlan, parts: Parts, bundle: string, screen: Screen): Promise<void> {
+  const environment = { ...containerEnvironment(plan.migrate, parts.scope), ...parts.trust };
   const output: string[] = [];
   const child = spawn(process.execPath, [bundle, ...plan.migrate.command], {
     env: { PATH: process.env.PATH ?? '', ...environment },
@@ -24,5 +18,5 @@ export async function runMigrations(
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   if (code !== 0)
     throw new WorkerError(`The container ${plan.migrate.name} failed (exit ${code}):\n${output.join('')}`);
-  screen.step(`ledger migrated by the init container \`${plan.migrate.name}\``);
+  screen.step(`ledger migrated by the init container \`${plan.migrate.name}\`: ${plan.migrate.command.join(' ')}`);
 }

@@ -1,5 +1,7 @@
 /** Brings up what the template describes on local parts, all on loopback and free ports. */
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CreateTableCommand, type CreateTableCommandInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   CreateStreamCommand,
@@ -12,9 +14,11 @@ import { Client } from 'pg';
 import { systemHost } from '../../runtime/host';
 import { startDynamoDb } from '../../test/emulators/dynamodb';
 import { startKinesis } from '../../test/emulators/kinesis';
-import { type PostgresServer, startPostgres } from '../../test/emulators/postgres';
+import type { PostgresServer } from '../../test/emulators/postgres';
 import { type StripeEmulator, startStripeEmulator } from '../../test/emulators/stripe';
 import { type AwsFaultProxy, startAwsFaultProxy } from '../../test/support/aws-fault-proxy';
+import { startManagedPostgres } from '../../test/support/managed-postgres';
+import { type RdsEndpoint, startRdsEndpoint } from '../../test/support/rds/endpoint';
 import type { Scope } from './resolve';
 import type { Screen } from './screen';
 import { type StackPlan, TemplateError } from './template';
@@ -23,16 +27,21 @@ export const STREAM_NAME = 'billing-usage';
 export const TABLE_NAME = 'billing-usage-leases';
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
-const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+/** As a task has them from its role: with a session. */
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local', sessionToken: 'local' };
 
 export interface Parts {
   readonly postgres: PostgresServer;
+  /** Where the database is for everybody of the template: TLS, and logins by token. */
+  readonly rds: RdsEndpoint;
   readonly stripe: StripeEmulator;
   readonly kinesis: KinesisClient;
   readonly dynamodb: DynamoDBClient;
   /** Stands between the workers and the lease table. */
   readonly leaseProxy: AwsFaultProxy;
   readonly scope: Scope;
+  /** Whose certificates are trusted, in place of Amazon's. */
+  readonly trust: Readonly<Record<string, string>>;
   /** What a worker needs beyond its template to find the local parts. */
   readonly localEnvironment: Readonly<Record<string, string>>;
   readonly endpoints: Readonly<Record<string, string>>;
@@ -40,7 +49,8 @@ export interface Parts {
   close(): Promise<void>;
 }
 
-export async function startParts(plan: StackPlan, screen: Screen): Promise<Parts> {
+/** `folder`: for files of the run. */
+export async function startParts(plan: StackPlan, screen: Screen, folder: string): Promise<Parts> {
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
     started.push(part);
@@ -50,8 +60,9 @@ export async function startParts(plan: StackPlan, screen: Screen): Promise<Parts
     await Promise.allSettled(started.splice(0).map((part) => part.stop()));
   };
   try {
-    const [postgres, kinesis, dynamodb, stripe] = await Promise.all([
-      startPostgres().then(keep),
+    const ownerPassword = randomBytes(20).toString('hex');
+    const [{ server: postgres }, kinesis, dynamodb, stripe] = await Promise.all([
+      startDatabase(plan, ownerPassword).then(keep),
       startKinesis().then(keep),
       startDynamoDb().then(keep),
       startStripeEmulator({ autoCustomers: true }).then((emulator) => {
@@ -64,19 +75,25 @@ export async function startParts(plan: StackPlan, screen: Screen): Promise<Parts
       kinesis: new KinesisClient(clientOptions(kinesis.endpoint)),
       dynamodb: new DynamoDBClient(clientOptions(dynamodb.endpoint)),
     };
-    const ledger = await createLedger(postgres, plan);
+    const rds = keep(await startDoor(plan, postgres));
+    const trust = { PGSSLROOTCERT: join(folder, 'rds-authority.pem') };
+    writeFileSync(trust.PGSSLROOTCERT, rds.authority.pem);
     await Promise.all([createStream(clients.kinesis, plan, screen), createTable(clients.dynamodb, plan, screen)]);
     return {
       postgres,
+      rds,
+      trust,
       stripe,
       ...clients,
       leaseProxy,
-      scope: scopeOf(plan, postgres, ledger),
+      scope: scopeOf(plan, rds, ownerPassword),
       localEnvironment: {
         AWS_ENDPOINT_URL_KINESIS: kinesis.endpoint,
         AWS_ENDPOINT_URL_DYNAMODB: leaseProxy.endpoint,
         AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
         AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+        AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
+        ...trust,
         STRIPE_API_BASE: stripe.url,
       },
       endpoints: {
@@ -107,20 +124,14 @@ function clientOptions(endpoint: string) {
   };
 }
 
-/** The database and its owner as the template names them; the password is made as Secrets Manager would. */
-async function createLedger(postgres: PostgresServer, plan: StackPlan): Promise<{ password: string }> {
-  const password = randomBytes(20).toString('hex');
-  await postgres.createDatabase(plan.database.name);
-  const client = new Client({ connectionString: postgres.url('postgres') });
-  await client.connect();
-  try {
-    const owner = client.escapeIdentifier(plan.database.user);
-    await client.query(`CREATE ROLE ${owner} LOGIN PASSWORD ${client.escapeLiteral(password)}`);
-    await client.query(`ALTER DATABASE ${client.escapeIdentifier(plan.database.name)} OWNER TO ${owner}`);
-  } finally {
-    await client.end();
-  }
-  return { password };
+/** The database and its owner as the template names them. */
+function startDatabase(plan: StackPlan, ownerPassword: string) {
+  return startManagedPostgres({ owner: plan.database.user, ownerPassword, database: plan.database.name });
+}
+
+/** A server without IAM authentication knows nobody's signature. */
+function startDoor(plan: StackPlan, server: PostgresServer): Promise<RdsEndpoint> {
+  return startRdsEndpoint({ server, region: REGION, credentials: plan.database.iamLogin ? [CREDENTIALS] : [] });
 }
 
 async function createStream(client: KinesisClient, plan: StackPlan, screen: Screen): Promise<void> {
@@ -179,17 +190,15 @@ async function createTable(client: DynamoDBClient, plan: StackPlan, screen: Scre
   );
 }
 
-function scopeOf(plan: StackPlan, postgres: PostgresServer, ledger: { password: string }): Scope {
-  const secretIds = Object.entries(plan.template.Resources)
-    .filter(([, resource]) => resource.Type === 'AWS::SecretsManager::Secret')
-    .map(([id]) => id);
-  const owner = {
-    username: plan.database.user,
-    password: ledger.password,
-    dbname: plan.database.name,
-    host: postgres.host,
-    port: String(postgres.port),
+function scopeOf(plan: StackPlan, rds: RdsEndpoint, ownerPassword: string): Scope {
+  const { id, user, managedPassword } = plan.database;
+  const attributes = {
+    [`${plan.stream.id}.Arn`]: `arn:aws:kinesis:${REGION}:${ACCOUNT}:stream/${STREAM_NAME}`,
+    [`${plan.table.id}.Arn`]: `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${TABLE_NAME}`,
+    [`${id}.Endpoint.Address`]: rds.host,
+    [`${id}.Endpoint.Port`]: String(rds.port),
   };
+  const owner = { username: user, password: ownerPassword };
   return {
     template: plan.template,
     refs: {
@@ -200,14 +209,11 @@ function scopeOf(plan: StackPlan, postgres: PostgresServer, ledger: { password: 
       [plan.stream.id]: STREAM_NAME,
       [plan.table.id]: TABLE_NAME,
     },
-    attributes: {
-      [`${plan.stream.id}.Arn`]: `arn:aws:kinesis:${REGION}:${ACCOUNT}:stream/${STREAM_NAME}`,
-      [`${plan.table.id}.Arn`]: `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${TABLE_NAME}`,
-      [`${plan.database.id}.Endpoint.Address`]: postgres.host,
-      [`${plan.database.id}.Endpoint.Port`]: String(postgres.port),
-    },
+    attributes: managedPassword
+      ? { ...attributes, [`${id}.MasterUserSecret.SecretArn`]: `arn:local:secret:${id}` }
+      : attributes,
     secrets: {
-      ...Object.fromEntries(secretIds.map((id) => [id, owner])),
+      ...(managedPassword ? { [id]: owner } : {}),
       'billing/stripe-rk': 'rk_test_local_0123456789abcdef',
     },
   };

@@ -44,11 +44,6 @@ function reference(id: string, scope: Scope): string {
   const known = scope.refs[id];
   if (known !== undefined) return known;
   const resource = scope.template.Resources[id];
-  // An attachment stands for its secret.
-  if (resource?.Type === 'AWS::SecretsManager::SecretTargetAttachment') {
-    return resolve(resource.Properties?.SecretId ?? null, scope);
-  }
-  if (resource?.Type === 'AWS::SecretsManager::Secret') return `arn:local:secret:${id}`;
   throw new TemplateError(`The local run has no part for ${id} (${resource?.Type ?? 'not in the template'}).`);
 }
 

@@ -26,8 +26,6 @@ import { verdict } from './verdict';
 
 /** What is added to, or replaced in, the template's environment, and why it must be. */
 const LOCAL_ENVIRONMENT = {
-  // The server is on loopback, and has no certificate.
-  PGSSLMODE: 'disable',
   // Two minutes for everything: a dead worker's claim may not take two of its own.
   CLAIM_TTL_MS: '60000',
   STRIPE_TIMEOUT_MS: '24000',
@@ -84,14 +82,14 @@ export async function run({ flags, screen, signal, onReport }: RunOptions): Prom
     const bundle = await buildBundle(screen);
     const template = loadTemplate(flags, folder, screen);
     const plan = readPlan(template);
-    parts = await startParts(plan, screen);
+    parts = await startParts(plan, screen, folder);
     const environment = {
       ...containerEnvironment(plan.worker, parts.scope),
       ...parts.localEnvironment,
       ...LOCAL_ENVIRONMENT,
     };
     signal.throwIfAborted();
-    await runMigrations(plan, parts, bundle, LOCAL_ENVIRONMENT, screen);
+    await runMigrations(plan, parts, bundle, screen);
     fleet = new Fleet({ bundle, command: plan.worker.command, environment, logFolder: folder });
     const stage = stageOf(flags, screen, events, parts, fleet);
     const report = await Promise.race([play(stage), interrupted]);
@@ -142,6 +140,7 @@ async function play(stage: Stage): Promise<Report> {
   await sayCosts(stage, judgement);
   const drained = flags.keep ? [] : await fleet.drain(DRAIN_MS);
   fleet.measure();
+  sayLogins(stage);
   screen.step(`${flags.keep ? '' : 'workers drained; '}the largest worker held ${fleet.peakMegabytes} MB at most`);
   return verdict({
     events,
@@ -163,6 +162,13 @@ async function sayCosts({ fleet, screen }: Stage, { counts }: Judgement): Promis
   if (counts.charged < 50) return;
   const each = (count: number | undefined) => ((count ?? 0) / Math.max(1, counts.charged)).toFixed(2);
   screen.step(`for each charge: ${each(statements)} ledger statements, ${each(calls)} Stripe calls (live workers)`);
+}
+
+function sayLogins({ parts, screen }: Stage): void {
+  const { logins } = parts.rds;
+  const refused = logins.filter((login) => login.refused !== undefined).length;
+  const users = [...new Set(logins.map(({ user }) => user))].join(', ');
+  if (logins.length > 0) screen.step(`${logins.length} logins with a token as ${users}, ${refused} of them refused`);
 }
 
 async function startWorkers({ flags, screen, fleet }: Stage): Promise<void> {

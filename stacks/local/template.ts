@@ -27,7 +27,16 @@ export interface StackPlan {
     readonly retentionHours: number;
   };
   readonly table: { readonly id: string; readonly properties: JsonObject };
-  readonly database: { readonly id: string; readonly name: string; readonly user: string };
+  readonly database: {
+    readonly id: string;
+    readonly name: string;
+    /** Its owner. */
+    readonly user: string;
+    /** Whether the server keeps the owner's password in a secret of its own making. */
+    readonly managedPassword: boolean;
+    /** Whether tokens log in. */
+    readonly iamLogin: boolean;
+  };
   readonly desiredCount: number;
   /** Runs before the worker and must succeed. */
   readonly migrate: ContainerPlan;
@@ -44,7 +53,7 @@ export function readPlan(template: Template): StackPlan {
   const [tableId, table] = one(template, 'AWS::DynamoDB::GlobalTable');
   const [databaseId, database] = one(template, 'AWS::RDS::DBInstance');
   const [, service] = one(template, 'AWS::ECS::Service');
-  const [, task] = one(template, 'AWS::ECS::TaskDefinition');
+  const task = taskOf(service, template);
   const mode = (stream.StreamModeDetails as JsonObject | undefined)?.StreamMode;
   const containers = (task.ContainerDefinitions as readonly JsonObject[] | undefined) ?? [];
   const worker = containers.find((container) => container.Essential === true);
@@ -62,7 +71,13 @@ export function readPlan(template: Template): StackPlan {
       retentionHours: (stream.RetentionPeriodHours as number | undefined) ?? 24,
     },
     table: { id: tableId, properties: table },
-    database: { id: databaseId, name: String(database.DBName), user: String(database.MasterUsername) },
+    database: {
+      id: databaseId,
+      name: String(database.DBName),
+      user: String(database.MasterUsername),
+      managedPassword: database.ManageMasterUserPassword === true,
+      iamLogin: database.EnableIAMDatabaseAuthentication === true,
+    },
     desiredCount: (service.DesiredCount as number | undefined) ?? 1,
     migrate: container(migrate),
     worker: container(worker),
@@ -76,6 +91,16 @@ function one(template: Template, type: string): [string, JsonObject] {
     throw new TemplateError(`The template has ${found.length} resources of type ${type}; the local run needs one.`);
   }
   return [first[0], first[1].Properties ?? {}];
+}
+
+/** What the service runs; other task definitions are for people. */
+function taskOf(service: JsonObject, template: Template): JsonObject {
+  const id = (service.TaskDefinition as JsonObject | undefined)?.Ref;
+  const task = typeof id === 'string' ? template.Resources[id] : undefined;
+  if (task?.Type !== 'AWS::ECS::TaskDefinition') {
+    throw new TemplateError(`The service runs ${JSON.stringify(service.TaskDefinition)}, no task of this template.`);
+  }
+  return task.Properties ?? {};
 }
 
 function container(definition: JsonObject): ContainerPlan {
