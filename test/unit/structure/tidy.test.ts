@@ -9,6 +9,7 @@ const ENTRY_POINTS = [
   'docs/generate.ts',
   'runtime/image/build.ts',
   'runtime/index.ts',
+  'runtime/kinesis.ts',
   'runtime/ledger/generate.ts',
   'runtime/main.ts',
   'stacks/aws/app.ts',
