@@ -123,7 +123,8 @@ function behaves(nodeBinary: () => string): void {
     expect(run(nodeBinary(), ['--version'])).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
     const help = run(nodeBinary(), ['--help']);
     expect(help).toMatchObject({ code: 0, err: '' });
-    for (const verb of ['consume', 'migrate', 'publish', 'reconcile', 'size', 'image']) expect(help.out).toContain(`  ${verb}`);
+    for (const verb of ['consume', 'migrate', 'publish', 'reconcile', 'size', 'image'])
+      expect(help.out).toContain(`  ${verb}`);
   });
 
   test('cannot write where it is', () => {
