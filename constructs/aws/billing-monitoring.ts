@@ -21,6 +21,7 @@ export class BillingMonitoring extends Construct {
   readonly dashboard?: cloudwatch.Dashboard;
   private hasActions = false;
 
+  /** @throws when `disable` names no alarm or leaves none that pages; when the lag would page before it warns, or too late */
   constructor(scope: Construct, id: string, props: BillingMonitoringProps) {
     super(scope, id);
     const disabled = props.disable ?? [];

@@ -72,6 +72,10 @@ export class BillingStream extends BillingStreamBase {
   protected readonly key?: kms.IKey;
   protected readonly encrypted = true;
 
+  /**
+   * @throws when a provisioned stream has fewer than 2 shards or an on-demand one is told how many; when events are kept
+   * for less than 48 hours or more than 365 days; when records are to be smaller than 1 MiB or larger than 10 MiB
+   */
   constructor(scope: Construct, id: string, props: BillingStreamProps = {}) {
     super(scope, id);
     const mode = props.streamMode ?? kinesis.StreamMode.ON_DEMAND;

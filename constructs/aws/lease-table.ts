@@ -79,6 +79,10 @@ export class LeaseTable extends LeaseTableBase {
   readonly maxShards?: number;
   protected key?: kms.IKey;
 
+  /**
+   * @throws when a lease lasts less than 5 s, more than 60 s, or for a time not known at synth; when `maxShards` is no
+   * number of shards, or more than one table can carry
+   */
   constructor(scope: Construct, id: string, props: LeaseTableProps = {}) {
     super(scope, id);
     this.leaseDuration = props.leaseDuration ?? Duration.seconds(10);

@@ -67,6 +67,10 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   readonly workerLogin: LedgerLogin = IAM_LOGIN;
   readonly connections: ec2.Connections;
 
+  /**
+   * @throws when PostgreSQL is older than 14; when RDS would refuse the name of the database, the storage, its maximum or
+   * the interval of monitoring; when backups are kept for less than a day or more than 35
+   */
   constructor(scope: Construct, id: string, props: LedgerDatabaseProps) {
     super(scope, id);
     this.databaseName = props.databaseName ?? 'chargeonce';
