@@ -110,12 +110,32 @@ describe('npm start', () => {
   );
 
   it(
+    'fails when the template leaves out that tokens log in: the workers use nothing else',
+    async () => {
+      const { code, report, screen } = await localRun(
+        '--faults',
+        'none',
+        '--template',
+        template((json) => json.replace('"EnableIAMDatabaseAuthentication":true,', '')),
+      );
+      expect({ code, report }).toEqual({ code: 2, report: undefined });
+      expect(screen).toContain('PAM authentication failed for user');
+    },
+    MINUTE,
+  );
+
+  it(
     'stays up with --keep, says where everything is, and leaves nothing behind when it is stopped',
     async () => {
       const { ended, printed, stop } = startLocalRun('--events', '5', '--faults', 'none', '--keep');
       await printed('End with Ctrl-C');
       const environment = parse(readFileSync(join(__dirname, '../../.env.local'), 'utf8'));
-      expect(environment).toMatchObject({ SOURCE: 'kinesis', STRIPE_MODE: 'test' });
+      expect(environment).toMatchObject({
+        SOURCE: 'kinesis',
+        STRIPE_MODE: 'test',
+        DATABASE_AUTH: 'rds-iam',
+        PGSSLMODE: 'verify-full',
+      });
       const kinesis = new URL(environment.AWS_ENDPOINT_URL_KINESIS ?? '');
       await expect(fetch(kinesis)).resolves.toBeDefined();
       stop();
