@@ -17,7 +17,10 @@ export interface BillingConsumerProps {
   readonly leaseTable: ILeaseTable;
   /** What was charged. */
   readonly ledger: ILedgerDatabase;
-  /** A restricted key (`rk_…`). Read by ECS when a task starts; never part of the template. */
+  /**
+   * A restricted key (`rk_…`). Read by ECS when a task starts; never part of the template. If it is encrypted with a key
+   * of your own, import it with that key (`Secret.fromSecretAttributes`), so that its use is granted.
+   */
   readonly stripeKey: secrets.ISecret;
   /**
    * The field of `stripeKey` that holds the key.
@@ -32,7 +35,9 @@ export interface BillingConsumerProps {
    */
   readonly stripeMode?: StripeMode;
   /**
-   * Requests a second that the whole fleet may send to one Stripe endpoint; each task gets its share.
+   * Requests a second that the whole fleet may send to one Stripe endpoint. Each task gets its share: a part of it for
+   * each of the most tasks that run at once, which is twice `desiredCount` during a deploy. The ops task has one share
+   * too.
    * @default 20
    */
   readonly stripeMaxRps?: number;

@@ -1,4 +1,4 @@
-import { Annotations, Names, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, Names, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
@@ -250,13 +250,17 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     });
   }
 
-  /** A task that starts before its permissions, its route or its way to the ledger exist fails; three end the deploy. */
+  /**
+   * A task that starts before its permissions, its route or its way to the ledger exist fails, and three failures end a
+   * deploy; one that stops after they are gone cannot give its leases back. The rule that lets it in belongs to the
+   * ledger's group when that is of this stack, to the tasks' group otherwise.
+   */
   private waitForItsWays(setting: TaskSetting, ledger: readonly ec2.ISecurityGroup[]): void {
     this.service.node.addDependency(
       this.executionRole,
       setting.subnets.internetConnectivityEstablished,
       setting.securityGroup,
-      ...ledger,
+      ...ledger.filter((group) => Stack.of(group) === Stack.of(this)),
     );
   }
 }

@@ -20,7 +20,7 @@ export interface ContainerSetting {
   readonly secrets: Readonly<Record<string, ecs.Secret>>;
 }
 
-/** What all our containers have in common: no root, no writable disk, logs that never block. */
+/** What all our containers have in common: no root, no writable disk, time to stop, logs that never block. */
 function container(setting: ContainerSetting): NamedContainer {
   return {
     containerName: setting.name,
@@ -30,6 +30,7 @@ function container(setting: ContainerSetting): NamedContainer {
     secrets: { ...setting.secrets },
     user: USER,
     readonlyRootFilesystem: true,
+    stopTimeout: Duration.seconds(STOP_TIMEOUT_SECONDS),
     // Never blocking: an outage of CloudWatch would stall the worker until it loses its leases.
     logging: ecs.LogDrivers.awsLogs({
       streamPrefix: setting.name,
@@ -47,7 +48,6 @@ type Told = Pick<ContainerSetting, 'environment' | 'secrets'>;
 export function workerContainer(wiring: Wiring, told: Told): NamedContainer {
   return {
     ...container({ name: 'worker', command: ['consume'], ...wiring, ...told }),
-    stopTimeout: Duration.seconds(STOP_TIMEOUT_SECONDS),
     healthCheck: {
       // Unhealthy until first ready, so that a bad deploy rolls back; then alive, whatever its neighbours do.
       command: ['CMD', 'node', '-e', probe(`http://127.0.0.1:${HEALTH_PORT}/healthz`)],

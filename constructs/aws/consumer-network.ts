@@ -39,9 +39,12 @@ export function egressSubnets(
     wrongProp({ path, prop: 'vpcSubnets', received, allowed: ALLOWED, wayOut: `${why} ${LEAVE_OUT}` });
   if (given?.subnetType === ec2.SubnetType.PRIVATE_ISOLATED) throw wrong('PRIVATE_ISOLATED', WHY_NOT.isolated);
   if (given?.subnetType === ec2.SubnetType.PUBLIC) throw wrong('PUBLIC', WHY_NOT.public);
-  if (given === undefined && vpc.privateSubnets.length === 0) throw noPrivateSubnets(path, vpc);
+  const selection = given ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS };
+  if (selection.subnetType === ec2.SubnetType.PRIVATE_WITH_EGRESS && vpc.privateSubnets.length === 0) {
+    throw noPrivateSubnets(path, vpc);
+  }
 
-  const selected = vpc.selectSubnets(given ?? { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS });
+  const selected = vpc.selectSubnets(selection);
   if (selected.subnets.length === 0) throw wrong('a selection of no subnets', 'Tasks would have no place.');
   for (const kind of ['isolated', 'public'] as const) {
     const found = selected.subnets.filter((subnet) => isOneOf(subnet, vpc[`${kind}Subnets`]));
@@ -55,7 +58,7 @@ function noPrivateSubnets(path: string, { isolatedSubnets, publicSubnets }: ec2.
   return wrongProp({
     path,
     prop: 'vpcSubnets',
-    received: `not given, and of the VPC’s subnets ${isolatedSubnets.length} are isolated, ${publicSubnets.length} public`,
+    received: `PRIVATE_WITH_EGRESS, and of the VPC’s subnets ${isolatedSubnets.length} are isolated, ${publicSubnets.length} public`,
     allowed: ALLOWED,
     wayOut: 'No others have a way to Stripe. Give a VPC with private subnets behind a NAT gateway or another way out.',
   });

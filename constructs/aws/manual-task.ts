@@ -38,7 +38,7 @@ export class ManualTask extends Construct {
   readonly taskRole: iam.IRole;
   /** What ECS may do to start it. */
   readonly executionRole: iam.IRole;
-  /** One line for a shell: starts the task and follows its output. */
+  /** One line for a shell with the AWS CLI 2: starts the task and follows its output. */
   readonly command: string;
   readonly #setting: TaskSetting;
 

@@ -8,7 +8,14 @@ import { Stream, StreamMode } from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { describe, expect, it } from 'vitest';
-import { type BillingConsumerProps, BillingStream, LeaseTable, LedgerDatabase, Migrations } from '../../constructs/aws';
+import {
+  type BillingConsumerProps,
+  BillingStream,
+  type ILedgerDatabase,
+  LeaseTable,
+  LedgerDatabase,
+  Migrations,
+} from '../../constructs/aws';
 import { consumerStack, container, newApp, newStack, statements } from './stack';
 
 type Change = (props: BillingConsumerProps, stack: Stack) => BillingConsumerProps;
@@ -88,7 +95,16 @@ describe('the network', () => {
         ...props,
         vpc: imported(stack, { isolatedSubnetIds: ['subnet-i'], publicSubnetIds: ['subnet-p'] }),
       }),
-      'vpcSubnets is not given, and of the VPC’s subnets 1 are isolated, 1 public; allowed: private subnets with egress.',
+      'vpcSubnets is PRIVATE_WITH_EGRESS, and of the VPC’s subnets 1 are isolated, 1 public; allowed: private subnets with egress.',
+    ],
+    [
+      'subnets with egress in a VPC that has none',
+      (props, stack) => ({
+        ...props,
+        vpc: imported(stack, { isolatedSubnetIds: ['subnet-i'] }),
+        vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      }),
+      'vpcSubnets is PRIVATE_WITH_EGRESS, and of the VPC’s subnets 1 are isolated, 0 public; allowed: private',
     ],
     [
       'a cluster in such a VPC',
@@ -96,7 +112,7 @@ describe('the network', () => {
         ...props,
         cluster: clusterIn(stack, imported(stack, { isolatedSubnetIds: ['subnet-i'] })),
       }),
-      'vpcSubnets is not given, and of the VPC’s subnets 1 are isolated, 0 public; allowed: private subnets with egress.',
+      'vpcSubnets is PRIVATE_WITH_EGRESS, and of the VPC’s subnets 1 are isolated, 0 public; allowed: private subnets with egress.',
     ],
   ])('%s', (_, change, message) => {
     expect(() => consumerStack(change)).toThrow(`[Billing/Consumer] ${message}`);
@@ -239,6 +255,17 @@ describe('a secret with a key of its own in another stack', () => {
       };
     });
     expect(JSON.stringify(statements(stack, 'ConsumerTaskExecutionRole'))).toMatch(/kms:Decrypt.*Data:ExportsOutput/);
+  });
+
+  it('the owner’s secret of a ledger that somebody else wrote', () => {
+    const withSecret = (ledger: ILedgerDatabase, secret: secrets.ISecret): ILedgerDatabase =>
+      Object.create(ledger, { ownerSecret: { value: secret } });
+    expect(() =>
+      twoStacks((data, compute) => {
+        const vpc = new ec2.Vpc(compute, 'Net') as ec2.IVpc;
+        return { vpc, ledger: withSecret(new LedgerDatabase(compute, 'Mine', { vpc }), ownSecret(data)) };
+      }),
+    ).toThrow('[Billing/Consumer] ledger is a secret with a key of its own, Data/Key, which the stack Data makes;');
   });
 
   it('a secret and its key in the consumer’s own stack are fine', () => {

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, type Stack } from 'aws-cdk-lib';
+import { Duration, NestedStack, RemovalPolicy, Size, type Stack } from 'aws-cdk-lib';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -296,5 +296,44 @@ describe('the service', () => {
       GroupId: att('LedgerSecurityGroup', 'GroupId'),
       SourceSecurityGroupId: att('ConsumerSecurityGroup', 'GroupId'),
     });
+  });
+});
+
+describe('metrics', () => {
+  const { consumer } = consumerStack();
+
+  it.each([
+    ['metricUnknownOutcomes', 'UnknownOutcomes', 'Sum'],
+    ['metricDeadLetters', 'DeadLetters', 'Sum'],
+    ['metricConflicts', 'Conflicts', 'Sum'],
+    ['metricLeasesLost', 'LeasesLost', 'Sum'],
+    ['metricHalted', 'Halted', 'Maximum'],
+    ['metricMillisBehindLatest', 'MillisBehindLatest', 'Maximum'],
+  ] as const)('%s is what its workers write', (method, metricName, statistic) => {
+    expect(consumer[method]()).toMatchObject({
+      namespace: 'chargeonce',
+      metricName,
+      statistic,
+      dimensions: { Service: consumer.metricsService },
+    });
+    expect(consumer[method]({ label: 'mine', period: Duration.minutes(5) })).toMatchObject({
+      label: 'mine',
+      period: Duration.minutes(5),
+    });
+  });
+
+  it('any other by its name', () => {
+    expect(consumer.metric('chargesDeclined')).toMatchObject({ metricName: 'ChargesDeclined' });
+  });
+});
+
+describe('a nested stack', () => {
+  it('is a place for it, with its data in the stack around', () => {
+    const around = newStack('Around');
+    const data = { stream: new BillingStream(around, 'Data'), leaseTable: new LeaseTable(around, 'Table') };
+    const inner = new NestedStack(around, 'Inner');
+    const { consumer } = consumerStack((props) => ({ ...props, ...data }), inner);
+    expect(consumer.metricsService).toMatch(/^Around-Inner-Consumer-/);
+    expect(container(inner, 'worker').environment.STREAM_NAME).toEqual(ref('referencetoAroundData'));
   });
 });

@@ -195,7 +195,7 @@ describe('KinesisBilling', () => {
     const subnetConfiguration = [{ name: 'Hidden', subnetType: ec2.SubnetType.PRIVATE_ISOLATED }];
     const vpc = new ec2.Vpc(stack, 'Vpc', { subnetConfiguration, natGateways: 0 }) as ec2.IVpc;
     expect(() => billing({ vpc }, stack)).toThrow(
-      '[Billing/Usage/Consumer] vpcSubnets is not given, and of the VPC’s subnets 2 are isolated, 0 public; allowed:',
+      '[Billing/Usage/Consumer] vpcSubnets is PRIVATE_WITH_EGRESS, and of the VPC’s subnets 2 are isolated, 0 public; allowed:',
     );
   });
 });
