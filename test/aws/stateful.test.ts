@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { BillingStream } from '../../constructs/aws';
 import { SHAPES, type Shape } from './shapes';
 import { type FrozenTemplate, frozenOf, replacements } from './stateful';
-import { synthesize, type Template } from './synthesis';
+import { FLAGS, synthesize, type Template } from './synthesis';
 
 /** By shape, then by stack. Changed by hand only, and only with a way for those who have deployed it. */
 const FROZEN = JSON.parse(readFileSync(join(__dirname, 'frozen/stateful.json'), 'utf8')) as Record<
@@ -15,12 +15,14 @@ const FROZEN = JSON.parse(readFileSync(join(__dirname, 'frozen/stateful.json'), 
   Record<string, FrozenTemplate>
 >;
 
-const frozen = (shape: Shape) =>
-  Object.fromEntries(Object.entries(synthesize(shape).templates).map(([name, template]) => [name, frozenOf(template)]));
+const frozen = (shape: Shape, context: Readonly<Record<string, unknown>> = {}) =>
+  Object.fromEntries(
+    Object.entries(synthesize(shape, { context }).templates).map(([name, template]) => [name, frozenOf(template)]),
+  );
 
 describe.each(Object.entries(SHAPES))('what %s stores', (name, shape) => {
-  it('stays where it is', () => {
-    const now = frozen(shape);
+  it.each(Object.entries(FLAGS))('stays where it is with %s', (_, context) => {
+    const now = frozen(shape, context);
     const before = FROZEN[name] ?? {};
     const stacks = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     expect(stacks.flatMap((stack) => replacements(before[stack] ?? {}, now[stack] ?? {}))).toEqual([]);
