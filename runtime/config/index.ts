@@ -1,9 +1,9 @@
+export { nearest } from '../contract/nearest';
 export type { BillingConfig, CheckpointConfig, SpendCapConfig } from './billing';
 export { type Config, type Read, readChargingConfig, readConfig, readDatabaseConfig } from './config';
 export type { DatabaseConfig } from './database';
 export { describeConfig } from './describe';
 export type { KinesisConfig } from './kinesis';
-export { nearest } from '../contract/nearest';
 export type { ProcessConfig } from './process';
 export type { Environment } from './reader';
 export { redactSecrets } from './redact';
