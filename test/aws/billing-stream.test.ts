@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { ShardLevelMetrics, StreamMode } from 'aws-cdk-lib/aws-kinesis';
@@ -224,6 +224,29 @@ describe('a producer of another account', () => {
     const onKey = only(stack, 'AWS::KMS::Key').Properties.KeyPolicy.Statement as unknown[];
     const opened = onKey.filter((each) => JSON.stringify(each).includes(THERE));
     expect(opened.map(actionsOf)).toEqual([['kms:GenerateDataKey']]);
+  });
+
+  it('is seen in a role that another stack of this app makes there', () => {
+    const stack = stackHere();
+    const there = new Stack(stack.node.root, 'There', { env: { account: THERE, region: 'eu-west-1' } });
+    const assumedBy = new iam.ServicePrincipal('ec2.amazonaws.com');
+    const role = new iam.Role(there, 'Metering', { roleName: 'metering', assumedBy });
+    expect(() => new BillingStream(stack, 'Stream').grantPublish(role)).toThrow(
+      `[Billing/Stream] grantPublish is for ${THERE}; allowed: principals of the stream’s own account (${HERE}). No`,
+    );
+  });
+
+  it('may be anybody of an organization, on condition that it is', () => {
+    const stack = stackHere();
+    const stream = new BillingStream(stack, 'Stream', { encryptionKey: new kms.Key(stack, 'Key') });
+    stream.grantPublish(new iam.OrganizationPrincipal('o-1234567890'));
+    const onlyThere = { StringEquals: { 'aws:PrincipalOrgID': 'o-1234567890' } };
+    const { Statement } = only(stack, 'AWS::Kinesis::ResourcePolicy').Properties.ResourcePolicy;
+    expect(Statement).toEqual([expect.objectContaining({ Condition: onlyThere, Principal: { AWS: '*' } })]);
+    const onKey = only(stack, 'AWS::KMS::Key').Properties.KeyPolicy.Statement as unknown[];
+    expect(onKey).toContainEqual(
+      expect.objectContaining({ Action: 'kms:GenerateDataKey', Condition: onlyThere, Principal: { AWS: '*' } }),
+    );
   });
 
   it('is refused when the key is imported: its policy is not made here, and the CDK would say nothing', () => {
