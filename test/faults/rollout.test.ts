@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../runtime/ledger';
+import { MIGRATIONS, QUERIES } from '../../runtime/ledger/generated/sql';
 import type { Worker } from '../../stacks/local/workers';
 import { type AwsLocal, startAwsLocal } from '../support/aws-local';
-import { ledgerDatabase } from '../support/ledger-database';
+import { type LedgerDatabase, ledgerDatabase } from '../support/ledger-database';
 import { until } from '../support/until';
 import { BUNDLE, type WorkerWorld, workerWorld } from '../support/worker-world';
 import { compress } from './previous-bundles/write';
@@ -69,6 +70,24 @@ async function chargesAlone(world: WorkerWorld, worker: Worker, round: string, t
     if (misfit !== undefined) throw new Error(`The schema does not fit the release: ${misfit}`);
     return (await world.statuses()).charged === total;
   });
+}
+
+/** What /readyz says; empty when it is ready, or not there yet. */
+async function whyNotReady(worker: Worker): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${worker.port}/readyz`).catch(() => undefined);
+  return response === undefined || response.ok ? '' : response.text();
+}
+
+/** A database as the release before the last migration leaves it. */
+async function oneMigrationBehind(): Promise<LedgerDatabase> {
+  const database = await ledgerDatabase({ empty: true });
+  await database.query(QUERIES.createMigrationsTable);
+  for (const { version, name, sql } of MIGRATIONS.slice(0, -1)) {
+    await database.query(sql);
+    await database.query(QUERIES.recordMigration, [version, name]);
+  }
+  await database.query(QUERIES.writeSchemaVersion, [SCHEMA_VERSION - 1]);
+  return database;
 }
 
 const holdsLease = async (worker: Worker) => ((await worker.metric('chargeonce_leases_held')) ?? 0) > 0;
@@ -134,6 +153,28 @@ describe.each(EARLIER)('the release of %s', (fixture) => {
       await expect(charging).rejects.toThrow('The schema does not fit the release');
     } finally {
       await broken.close();
+    }
+  });
+});
+
+describe('a worker of this state that starts before the migration', () => {
+  it('waits, not ready, says what to run, and goes on by itself once that was done', async () => {
+    const database = await oneMigrationBehind();
+    const world = await workerWorld(aws, { database });
+    try {
+      await publish(world, 'early');
+      const worker = await world.startWorker({ MIGRATE_COMMAND: 'aws ecs run-task --cluster billing' });
+      await until('it says what it waits for', async () => (await whyNotReady(worker)).includes('run-task'));
+      expect(worker.tail()).toContain('aws ecs run-task --cluster billing');
+      expect(worker.exit).toBeUndefined();
+      expect(await world.statuses()).toEqual({});
+      migrate(BUNDLE, database.url);
+      await worker.ready(30_000);
+      await world.charged(ROUND);
+      await stopped(worker);
+      expect(world.stripe.books.doubleCharged()).toEqual([]);
+    } finally {
+      await world.close();
     }
   });
 });
