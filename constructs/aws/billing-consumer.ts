@@ -20,6 +20,7 @@ import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
 import { OpsTask } from './ops-task';
 import { packagedImage } from './packaged-image';
+import { refuseSnapshot } from './removal-check';
 import { StripeMode } from './stripe-mode';
 
 const CPU = 256;
@@ -150,6 +151,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     checkSecretKey(this, 'stripeKey', props.stripeKey);
     checkSecretKey(this, 'ledger', props.ledger.ownerSecret);
     checkRate(path, props.stripeMaxRps);
+    refuseSnapshot(path, props.removalPolicy);
     checkElsewhere(this, props);
     return { vpc, subnets };
   }

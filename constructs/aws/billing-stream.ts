@@ -4,6 +4,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { BillingStreamBase, type IBillingStream } from './billing-stream-base';
 import { ImportedStream, type ImportedStreamOptions } from './imported-stream';
+import { refuseSnapshot } from './removal-check';
 import { checkMaxRecordSize, checkRetention, checkShards } from './stream-checks';
 
 export interface BillingStreamProps {
@@ -74,7 +75,8 @@ export class BillingStream extends BillingStreamBase {
 
   /**
    * @throws when a provisioned stream has fewer than 2 shards or an on-demand one is told how many; when events are kept
-   * for less than 48 hours or more than 365 days; when records are to be smaller than 1 MiB or larger than 10 MiB
+   * for less than 48 hours or more than 365 days; when records are to be smaller than 1 MiB or larger than 10 MiB;
+   * when a snapshot is to be left behind
    */
   constructor(scope: Construct, id: string, props: BillingStreamProps = {}) {
     super(scope, id);
@@ -84,6 +86,7 @@ export class BillingStream extends BillingStreamBase {
     checkShards(this.node.path, mode, props.shardCount);
     checkRetention(this.node.path, this.retentionPeriod);
     checkMaxRecordSize(this.node.path, this.maxRecordSize);
+    refuseSnapshot(this.node.path, props.removalPolicy);
 
     this.stream = new kinesis.Stream(this, 'Resource', {
       streamMode: mode,

@@ -15,6 +15,7 @@ import type { ILeaseTable } from './lease-table-base';
 import { LedgerDatabase } from './ledger-database';
 import type { ILedgerDatabase } from './ledger-login';
 import type { Migrations } from './migrations';
+import { refuseSnapshot } from './removal-check';
 import type { SpendCap } from './spend-cap';
 import type { StripeMode } from './stripe-mode';
 
@@ -98,6 +99,7 @@ export class KinesisBilling extends Construct {
   constructor(scope: Construct, id: string, props: KinesisBillingProps) {
     super(scope, id);
     const { removalPolicy } = props;
+    refuseSnapshot(this.node.path, removalPolicy);
     const kept = removalPolicy === undefined ? {} : { removalPolicy };
     const protectedToo = { ...kept, deletionProtection: removalPolicy !== RemovalPolicy.DESTROY };
 

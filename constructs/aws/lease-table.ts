@@ -6,6 +6,7 @@ import { leaseTableSize } from '../../runtime/contract';
 import { ImportedTable, type ImportedTableOptions } from './imported-table';
 import { checkLeaseDuration, checkProvisionable } from './lease-checks';
 import { type ILeaseTable, LEASE_KEY, LEASE_OWNER, LeaseTableBase, OWNER_INDEX } from './lease-table-base';
+import { refuseSnapshot } from './removal-check';
 
 /** Provisioned capacity units, as the table starts with. */
 export interface LeaseTableCapacity {
@@ -81,12 +82,13 @@ export class LeaseTable extends LeaseTableBase {
 
   /**
    * @throws when a lease lasts less than 5 s, more than 60 s, or for a time not known at synth; when `maxShards` is no
-   * number of shards, or more than one table can carry
+   * number of shards, or more than one table can carry; when a snapshot is to be left behind
    */
   constructor(scope: Construct, id: string, props: LeaseTableProps = {}) {
     super(scope, id);
     this.leaseDuration = props.leaseDuration ?? Duration.seconds(10);
     checkLeaseDuration(this.node.path, this.leaseDuration);
+    refuseSnapshot(this.node.path, props.removalPolicy);
     if (props.maxShards !== undefined) {
       checkProvisionable(this.node.path, props.maxShards, this.leaseDuration);
       this.maxShards = props.maxShards;

@@ -23,7 +23,19 @@ import {
 } from '../../constructs/aws';
 import { packagedImage } from '../../constructs/aws/packaged-image';
 import { callsOfAws, deployed } from './shell';
-import { att, container, image, newStack, only, ref, resources, statements, stripeKey, vpcOf } from './stack';
+import {
+  att,
+  consumerStack,
+  container,
+  image,
+  newStack,
+  only,
+  ref,
+  resources,
+  statements,
+  stripeKey,
+  vpcOf,
+} from './stack';
 
 const billing = (props: Partial<KinesisBillingProps> = {}, stack = newStack()) => {
   const pattern = new KinesisBilling(stack, 'Usage', {
@@ -180,6 +192,18 @@ describe('KinesisBilling', () => {
     const { stack } = billing({ removalPolicy: RemovalPolicy.DESTROY });
     const { Resources } = Template.fromStack(stack).toJSON();
     expect(JSON.stringify(Resources)).not.toMatch(/Retain|"Deletion(Protection|ProtectionEnabled)":true/);
+  });
+
+  it('removalPolicy: a snapshot is refused, since CloudFormation takes one of the ledger only', () => {
+    const removalPolicy = RemovalPolicy.SNAPSHOT;
+    const refused = (path: string, make: (stack: Stack) => unknown) =>
+      expect(() => make(newStack())).toThrow(
+        `[Billing/${path}] removalPolicy is SNAPSHOT; allowed: RETAIN, RETAIN_ON_UPDATE_OR_DELETE, DESTROY. Only a LedgerDatabase`,
+      );
+    refused('Usage', (stack) => billing({ removalPolicy }, stack));
+    refused('Stream', (stack) => new BillingStream(stack, 'Stream', { removalPolicy }));
+    refused('Table', (stack) => new LeaseTable(stack, 'Table', { removalPolicy }));
+    refused('Consumer', (stack) => consumerStack((props) => ({ ...props, removalPolicy }), stack));
   });
 
   it('keeps and protects everything otherwise', () => {
