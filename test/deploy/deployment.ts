@@ -10,9 +10,9 @@ import { ACCOUNT, type AwsEmulator, REGION, startAwsEmulator } from './emulator'
 import { DeployedStack } from './read-back/deployed-stack';
 import { READERS } from './read-back/readers';
 
-export const STRIPE_KEY = 'rk_test_deployed_0123456789';
+const STRIPE_KEY = 'rk_test_deployed_0123456789';
 /** What the stacks call the secret that a platform team puts there. */
-const STRIPE_SECRET = 'billing/stripe-rk';
+export const STRIPE_SECRET = 'billing/stripe-rk';
 
 /** A synthesized app, in the folder that the CDK's command line reads. */
 export interface Assembly {
@@ -114,5 +114,6 @@ async function putImage(aws: AwsEmulator, imageTag: string): Promise<void> {
     body: JSON.stringify({ repositoryName, imageTag, imageManifest }),
   });
   const answer = await response.text();
-  if (!response.ok && !/Image(Tag)?AlreadyExists/.test(answer)) throw new Error(`PutImage: ${response.status} ${answer}`);
+  if (!response.ok && !/Image(Tag)?AlreadyExists/.test(answer))
+    throw new Error(`PutImage: ${response.status} ${answer}`);
 }

@@ -68,6 +68,7 @@ const table: Reader = {
 };
 
 const database: Reader = {
+  notKept: { DeleteAutomatedBackups: 'It says what a delete does: no call shows it, on AWS neither.' },
   async read({ rds }, { physicalId }) {
     const command = new DescribeDBInstancesCommand({ DBInstanceIdentifier: physicalId });
     const found = only((await rds.send(command)).DBInstances, physicalId);
@@ -75,7 +76,9 @@ const database: Reader = {
     return {
       properties: {
         AllocatedStorage: found.AllocatedStorage,
+        AutoMinorVersionUpgrade: found.AutoMinorVersionUpgrade,
         BackupRetentionPeriod: found.BackupRetentionPeriod,
+        CACertificateIdentifier: found.CACertificateIdentifier,
         CopyTagsToSnapshot: found.CopyTagsToSnapshot,
         DBInstanceClass: found.DBInstanceClass,
         DBName: found.DBName,

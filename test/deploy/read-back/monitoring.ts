@@ -50,9 +50,22 @@ const topic: Reader = {
   },
 };
 
+/** One policy for each topic that it names. */
+const topicPolicy: Reader = {
+  async read({ sns }, { properties }) {
+    const policies = (properties.Topics as readonly string[]).map(async (TopicArn) => {
+      const { Attributes = {} } = await sns.send(new GetTopicAttributesCommand({ TopicArn }));
+      return Attributes.Policy ?? '';
+    });
+    const policy = only([...new Set(await Promise.all(policies))], `policies of ${properties.Topics}`);
+    return { properties: { Topics: properties.Topics, PolicyDocument: JSON.parse(policy) as Json } };
+  },
+};
+
 export const MONITORING_READERS: Readonly<Record<string, Reader>> = {
   'AWS::CloudWatch::Alarm': alarm,
   'AWS::CloudWatch::CompositeAlarm': compositeAlarm,
   'AWS::CloudWatch::Dashboard': dashboard,
   'AWS::SNS::Topic': topic,
+  'AWS::SNS::TopicPolicy': topicPolicy,
 };

@@ -1,0 +1,194 @@
+/**
+ * The composed stacks, deployed: the bundle consumes on the deployed stream and table, under the deployed roles, while
+ * IAM is enforced.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Worker } from '../../stacks/local/workers';
+import { until } from '../support/until';
+import { type AwsClients, awsClients } from './clients';
+import { DeployedWorld } from './deployed-world';
+import { ACCOUNT } from './emulator';
+import { assumeRole } from './identity';
+import { misfits } from './read-back/expect-deployed';
+import { type Names, namesOf, PERMISSIONS, refusal } from './refused';
+import { checkpointsOf, isPassed, recordsOf, type StreamRecord } from './stream-state';
+
+const CUSTOMERS = Array.from({ length: 12 }, (_, index) => `customer-${index + 1}`);
+
+const event = (customer: string, period: string, amount = 500) =>
+  JSON.stringify({
+    customer_id: customer,
+    billing_period: period,
+    stripe_customer_id: `cus_${customer.replaceAll('-', '')}`,
+    amount_cents: amount,
+  });
+
+describe('network, data and compute in stacks of their own', () => {
+  const assembly = DeployedWorld.assemble();
+  let world: DeployedWorld;
+  let names: Names;
+
+  beforeAll(async () => {
+    world = await DeployedWorld.start(assembly);
+    names = await namesOf(world);
+  }, 240_000);
+
+  afterAll(async () => {
+    await world?.close();
+    assembly.remove();
+  });
+
+  const records = () => recordsOf(world.deployment.clients, names.stream);
+  const checkpoints = () => checkpointsOf(world.deployment.clients, names.table);
+  const charged = () => world.postgres.asProvider("SELECT * FROM billing_records WHERE status = 'charged'");
+  const writesToStripe = () => world.stripe.requests.filter(({ method }) => method === 'POST');
+
+  async function publish(lines: readonly string[]): Promise<void> {
+    const file = join(world.deployment.aws.folder, 'events.ndjson');
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const arguments_ = ['publish', file, '--stream', names.stream];
+    const { code, out, err } = await world.cli(`arn:aws:iam::${ACCOUNT}:role/metering`, arguments_);
+    expect({ code, err, out }).toMatchObject({ code: 0, out: expect.stringContaining(`sent ${lines.length} of`) });
+  }
+
+  it.each(assembly.types)('%s: each one is what the templates say', async (type) => {
+    expect(await misfits(Object.values(world.stacks), type)).toEqual([]);
+  });
+
+  describe('the deployed consumer', () => {
+    let workers: Worker[];
+
+    it('has its schema and its role made by the container that migrates', async () => {
+      expect(await world.run('migrate')).toMatchObject({ code: 0, err: '' });
+      const again = await world.run('migrate');
+      expect(again.out).toMatch(/nothing to do[\s\S]*nothing to do/);
+    });
+
+    it('starts as many workers as are deployed, which log in by IAM and take the shards', async () => {
+      const { properties } = await world.reading('AWS::ECS::Service');
+      const started = Array.from({ length: Number(properties.DesiredCount) }, () => world.startWorker());
+      workers = await Promise.all(started);
+      await Promise.all(workers.map((worker) => worker.ready(60_000)));
+      expect(world.rds.logins.map(({ user, refused }) => ({ user, refused }))).toContainEqual({
+        user: 'chargeonce_worker',
+        refused: undefined,
+      });
+    });
+
+    it('charges each customer once for each period, whatever is published how often', async () => {
+      const lines = CUSTOMERS.map((customer) => event(customer, '2026-10'));
+      await publish([...lines, ...lines.slice(0, 6)]);
+      await until('all are charged', async () => (await charged()).length === CUSTOMERS.length, 60_000);
+      await publish(lines);
+      await allPassed();
+      expect(await charged()).toHaveLength(CUSTOMERS.length);
+      expect(world.stripe.charges().map(({ customer }) => customer)).toHaveLength(CUSTOMERS.length);
+      expect(new Set(world.stripe.charges().map(({ customer }) => customer)).size).toBe(CUSTOMERS.length);
+    });
+
+    describe('bug 27: one bad record blocked its shard until it expired', () => {
+      const BAD = [event('customer-1', '2026-11', -5), 'this is no JSON', event('customer-2', '2026-11').slice(0, -9)];
+      const after = CUSTOMERS.map((customer) => event(customer, '2026-12'));
+      const badOnes = async () => (await records()).filter(({ data }) => BAD.includes(data));
+
+      it('parks what is no event, and charges what comes behind it in the same shard', async () => {
+        await publish([...BAD, ...after]);
+        await until('the events behind are charged', async () => (await charged()).length === 2 * CUSTOMERS.length);
+        const parked = await world.postgres.asProvider(
+          "SELECT source_position, convert_from(body, 'UTF8') AS body, reason FROM dead_letters",
+        );
+        expect(parked.map(({ body }) => body).sort()).toEqual([...BAD].sort());
+        const positions = (await badOnes()).map(({ sequenceNumber }) => sequenceNumber);
+        expect(parked.map((row) => String(row.source_position).match(/\d{20,}/)?.[0]).sort()).toEqual(positions.sort());
+      });
+
+      it('and the checkpoint of its shard passes it', async () => {
+        await allPassed();
+        const reached = await checkpoints();
+        const bad = await badOnes();
+        expect(bad).toHaveLength(BAD.length);
+        for (const record of bad) expect(isPassed(reached[record.shard], record)).toBe(true);
+        const behind = (await records()).filter(({ shard, data }) => shard === bad[0]!.shard && after.includes(data));
+        expect(behind.length).toBeGreaterThan(0);
+      });
+    });
+
+    it('stops in time, gives its leases back, and had nobody refuse it anything', async () => {
+      const exits = await Promise.all(workers.map((worker) => worker.stop(60_000)));
+      expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })));
+      for (const worker of workers) expect(worker.tail()).toContain('drained');
+    });
+  });
+
+  async function allPassed(): Promise<void> {
+    const last = new Map<string, StreamRecord>((await records()).map((record) => [record.shard, record]));
+    await until('every checkpoint is at the last record', async () => {
+      const reached = await checkpoints();
+      return [...last].every(([shard, record]) => isPassed(reached[shard], record));
+    });
+  }
+
+  describe('the ops task', () => {
+    /** A row as a worker leaves it that was killed after its claim: the amount is held, Stripe knows nothing. */
+    const LEFT = `WITH held AS (
+        UPDATE spend_caps SET reserved_cents = reserved_cents + 700 WHERE billing_period = '2026-10' AND currency = 'eur')
+      INSERT INTO billing_records (customer_id, billing_period, stripe_customer_id, amount_cents, currency, status,
+        idempotency_key, reserved, claimed_by, claim_expires_at)
+      VALUES ('left', '2026-10', 'cus_left', 700, 'eur', 'pending', 'key-of-left', true, 'gone', now())`;
+    const left = () => world.postgres.asProvider("SELECT * FROM billing_records WHERE customer_id = 'left'");
+
+    it('shows what is not finished, and neither writes to Stripe nor changes a row', async () => {
+      await world.postgres.asProvider(LEFT);
+      const [before, requests] = [await left(), writesToStripe().length];
+      const { code, out, err } = await world.run('ops', ['reconcile']);
+      expect({ code, err }).toEqual({ code: 1, err: '' });
+      expect(out).toMatch(/^left +2026-10 +700 eur +pending/m);
+      expect(await left()).toEqual(before);
+      expect(writesToStripe()).toHaveLength(requests);
+    });
+
+    it('finishes it when it is told to', async () => {
+      const { code, out } = await world.run('ops', ['reconcile', '--apply']);
+      expect({ code, out }).toEqual({ code: 0, out: 'Taken 1, ended 1.\n' });
+      expect(await left()).toMatchObject([{ status: 'charged', amount_cents: '700' }]);
+    });
+
+    it('consumes nothing when somebody asks it to: it knows no stream', async () => {
+      const before = await checkpoints();
+      const { code, err } = await world.run('ops', ['consume']);
+      expect(code).toBe(2);
+      expect(err).toContain('STREAM_NAME');
+      expect(await checkpoints()).toEqual(before);
+    });
+
+    it('consumes nothing when it is told the stream and table either: its role is refused', async () => {
+      const [before, requests] = [await checkpoints(), writesToStripe().length];
+      const worker = await world.startWorker('ops', {
+        ...{ SOURCE: 'kinesis', STREAM_NAME: names.stream, LEASE_TABLE_NAME: names.table },
+      });
+      await until('it is refused', () => worker.tail().includes('AccessDenied'));
+      expect((await worker.stop(60_000)).signal).toBe(null);
+      expect(await checkpoints()).toEqual(before);
+      expect(writesToStripe()).toHaveLength(requests);
+    });
+  });
+
+  describe.each(Object.entries(PERMISSIONS))('%s', (_, { container, execution, may, not }) => {
+    let role: AwsClients;
+    beforeAll(async () => {
+      const { taskRoleArn, executionRoleArn } = await world.container(container);
+      const { clients, aws } = world.deployment;
+      role = awsClients(aws.url, await assumeRole(clients, execution ? executionRoleArn : taskRoleArn));
+    });
+
+    it.each(Object.keys(may))('may %s', async (call) => {
+      expect(await refusal(may[call]!(role, names))).toBeUndefined();
+    });
+
+    it.each(Object.keys(not))('may not %s', async (call) => {
+      expect(await refusal(not[call]!(role, names))).toBeDefined();
+    });
+  });
+});
