@@ -20,6 +20,7 @@ import { compress } from './previous-bundles/write';
 const FIXTURES = join(__dirname, 'previous-bundles');
 const EARLIER = readdirSync(FIXTURES).filter((name) => name.endsWith('.js.gz'));
 const ROUND = 8;
+const ROLE = `rollout_${process.pid}`;
 
 const unpacked = mkdtempSync(join(tmpdir(), 'chargeonce-rollout-'));
 let aws: AwsLocal;
@@ -37,9 +38,13 @@ function unpack(fixture: string): string {
   return file;
 }
 
-function migrate(bundle: string, databaseUrl: string): { readonly version: number } {
+/** As the database's owner, whatever a worker may do. */
+function migrate(bundle: string, databaseUrl: string, ...args: readonly string[]): { readonly version: number } {
   const env = { DATABASE_URL: databaseUrl, PGSSLMODE: 'disable' };
-  const said = execFileSync(process.execPath, [bundle, 'migrate', '--apply', '--json'], { env, encoding: 'utf8' });
+  const said = execFileSync(process.execPath, [bundle, 'migrate', '--apply', '--json', ...args], {
+    env,
+    encoding: 'utf8',
+  });
   return JSON.parse(said) as { version: number };
 }
 
@@ -49,8 +54,8 @@ async function publish(world: WorkerWorld, round: string): Promise<void> {
   await world.publish([...events, ...events]);
 }
 
-async function started(world: WorkerWorld, bundle: string): Promise<Worker> {
-  const worker = await world.startWorker({}, bundle);
+async function started(world: WorkerWorld, bundle: string, extra = {}): Promise<Worker> {
+  const worker = await world.startWorker(extra, bundle);
   await worker.ready(30_000);
   return worker;
 }
@@ -90,6 +95,14 @@ async function oneMigrationBehind(): Promise<LedgerDatabase> {
   return database;
 }
 
+/** Workers of this state log in as a role without rights to the schema; the earlier ones as the owner, as they did. */
+async function asRole(world: WorkerWorld): Promise<{ DATABASE_URL: string }> {
+  await world.database.query(`ALTER ROLE ${ROLE} PASSWORD 'only-here'`);
+  const url = new URL(world.database.url);
+  [url.username, url.password] = [ROLE, 'only-here'];
+  return { DATABASE_URL: url.href };
+}
+
 const holdsLease = async (worker: Worker) => ((await worker.metric('chargeonce_leases_held')) ?? 0) > 0;
 
 /** A world as the earlier release leaves it: charged rows, and rows whose outcome it did not live to write. */
@@ -115,7 +128,10 @@ describe.each(EARLIER)('the release of %s', (fixture) => {
     earlier = unpack(fixture);
     world = await earlierWorld(earlier);
   }, 120_000);
-  afterAll(() => world?.close());
+  afterAll(async () => {
+    await world?.database.query(`DROP OWNED BY ${ROLE}; DROP ROLE ${ROLE}`);
+    await world?.close();
+  });
 
   it('left rows that are charged and rows that are open', async () => {
     const { charged, pending } = await world.statuses();
@@ -124,8 +140,9 @@ describe.each(EARLIER)('the release of %s', (fixture) => {
   });
 
   it('works beside this one on this one’s schema, and alone after the deploy was rolled back', async () => {
-    expect(migrate(BUNDLE, world.database.url).version).toBe(SCHEMA_VERSION);
-    const [old, current] = [await started(world, earlier), await started(world, BUNDLE)];
+    const role = ['--worker-role', ROLE];
+    expect(migrate(BUNDLE, world.database.url, ...role).version).toBe(SCHEMA_VERSION);
+    const [old, current] = [await started(world, earlier), await started(world, BUNDLE, await asRole(world))];
     await until('both hold a shard', async () => (await holdsLease(old)) && (await holdsLease(current)), 60_000);
     await publish(world, 'beside');
     await world.charged(3 * ROUND);
