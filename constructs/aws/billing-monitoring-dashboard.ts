@@ -25,7 +25,14 @@ const SUM = cloudwatch.Stats.SUM;
 export function dashboardRows(parts: DashboardParts): cloudwatch.ConcreteWidget[][] {
   return [
     [help(parts)],
-    [new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms: [...parts.alarms], width: FULL, height: 5 })],
+    [
+      new cloudwatch.AlarmStatusWidget({
+        title: 'State of the alarms',
+        alarms: [...parts.alarms],
+        width: FULL,
+        height: 5,
+      }),
+    ],
     lagRow(parts),
     leaseRow(parts),
     outcomeRow(parts),
@@ -106,7 +113,7 @@ function lagRow(parts: DashboardParts): cloudwatch.ConcreteWidget[] {
       unit: 'a minute',
       figures: { read: events, ...own(parts, { 'already billed': 'duplicates' }) },
     }),
-    graph(parts, { title: 'Refused by the stream', unit: 'a minute', figures: stream ? refused : {} }),
+    ...(stream ? [graph(parts, { title: 'Refused by the stream', unit: 'a minute', figures: refused })] : []),
   ];
 }
 
@@ -148,15 +155,21 @@ function outcomeRow(parts: DashboardParts): cloudwatch.ConcreteWidget[] {
   });
   const open = own(parts, { unresolved: 'unresolvedRows', parked: 'parked', 'without a verdict': 'unknown' });
   return [
-    graph(parts, { title: 'Charges', unit: 'a minute', figures: ended }),
+    graph(parts, { title: 'Charges by outcome', unit: 'a minute', figures: ended }),
     graph(parts, { title: 'For a person to look at', unit: 'a minute', figures: person }),
     graph(parts, { title: 'Outcome not known', unit: 'rows', figures: open }),
   ];
 }
 
 function stripeRow(parts: DashboardParts): cloudwatch.ConcreteWidget[] {
+  const requests = own(parts, {
+    all: 'stripeCalls',
+    'rate limited': 'stripeRateLimited',
+    'server errors': 'stripeServerErrors',
+    'without answer': 'stripeSilence',
+  });
   return [
-    graph(parts, { title: 'Requests to Stripe', unit: 'a minute', figures: own(parts, { requests: 'stripeCalls' }) }),
+    graph(parts, { title: 'Requests to Stripe', unit: 'a minute', figures: requests }),
     graph(parts, {
       title: 'Charges in flight',
       unit: 'of one worker',

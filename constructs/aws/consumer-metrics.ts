@@ -4,12 +4,10 @@ import {
   type LabelledMetricName,
   METRICS,
   METRICS_BY_LABEL,
+  METRICS_DIMENSION,
   METRICS_NAMESPACE,
   type MetricName,
 } from '../../runtime/contract';
-
-/** The one dimension of every metric of the runtime; its value is the worker's METRICS_SERVICE. */
-const SERVICE_DIMENSION = 'Service';
 
 /** A metric of the runtime, or one value of its label that is a metric of its own. */
 export type ConsumerMetricName = MetricName | LabelledMetricName;
@@ -30,7 +28,7 @@ export function consumerMetric(
     ...options,
     namespace: METRICS_NAMESPACE,
     metricName: emfName(name),
-    dimensionsMap: { [SERVICE_DIMENSION]: service },
+    dimensionsMap: { [METRICS_DIMENSION]: service },
   });
 }
 

@@ -31,6 +31,7 @@ export {
   type LabelledMetricName,
   METRICS,
   METRICS_BY_LABEL,
+  METRICS_DIMENSION,
   METRICS_NAMESPACE,
   METRICS_SERVICE,
   type MetricName,

@@ -1,5 +1,6 @@
-/** CloudWatch namespace (EMF) and the one dimension every metric carries. */
+/** CloudWatch namespace (EMF); name and default value of the one dimension that every metric carries. */
 export const METRICS_NAMESPACE = 'chargeonce';
+export const METRICS_DIMENSION = 'Service';
 export const METRICS_SERVICE = 'chargeonce';
 
 /**
@@ -148,14 +149,17 @@ export const METRICS = {
 } as const;
 export type MetricName = keyof typeof METRICS;
 
-/** Values of a metric's first label that are EMF metrics of their own: CloudWatch sees sums over labels only. */
+/** Values of a label that are EMF metrics of their own: CloudWatch sees sums over labels only. */
 export const METRICS_BY_LABEL = {
-  chargesCharged: { of: 'charges', value: 'charged', emf: 'ChargesCharged' },
-  chargesProcessing: { of: 'charges', value: 'processing', emf: 'ChargesProcessing' },
-  chargesActionRequired: { of: 'charges', value: 'action_required', emf: 'ChargesActionRequired' },
-  chargesDeclined: { of: 'charges', value: 'card_declined', emf: 'ChargesDeclined' },
-  chargesRejected: { of: 'charges', value: 'rejected', emf: 'ChargesRejected' },
-  chargesCapBlocked: { of: 'charges', value: 'cap_blocked', emf: 'ChargesCapBlocked' },
-  renewalsThrottled: { of: 'leaseRenewals', value: 'throttled', emf: 'LeaseRenewalsThrottled' },
-} as const satisfies Readonly<Record<string, { of: MetricName; value: string; emf: string }>>;
+  chargesCharged: { of: 'charges', label: 'status', value: 'charged', emf: 'ChargesCharged' },
+  chargesProcessing: { of: 'charges', label: 'status', value: 'processing', emf: 'ChargesProcessing' },
+  chargesActionRequired: { of: 'charges', label: 'status', value: 'action_required', emf: 'ChargesActionRequired' },
+  chargesDeclined: { of: 'charges', label: 'status', value: 'card_declined', emf: 'ChargesDeclined' },
+  chargesRejected: { of: 'charges', label: 'status', value: 'rejected', emf: 'ChargesRejected' },
+  chargesCapBlocked: { of: 'charges', label: 'status', value: 'cap_blocked', emf: 'ChargesCapBlocked' },
+  renewalsThrottled: { of: 'leaseRenewals', label: 'result', value: 'throttled', emf: 'LeaseRenewalsThrottled' },
+  stripeRateLimited: { of: 'stripeCalls', label: 'answer', value: 'busy_rate', emf: 'StripeRateLimited' },
+  stripeServerErrors: { of: 'stripeCalls', label: 'answer', value: 'server_error', emf: 'StripeServerErrors' },
+  stripeSilence: { of: 'stripeCalls', label: 'answer', value: 'no_answer', emf: 'StripeNoAnswer' },
+} as const satisfies Readonly<Record<string, { of: MetricName; label: string; value: string; emf: string }>>;
 export type LabelledMetricName = keyof typeof METRICS_BY_LABEL;

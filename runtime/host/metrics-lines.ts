@@ -1,5 +1,5 @@
 /** Writes the metrics as one line a minute: CloudWatch's embedded metric format, or plain JSON. */
-import { METRICS } from '../contract';
+import { METRICS, METRICS_DIMENSION } from '../contract';
 import type { Host } from './host';
 import type { ProcessMetrics } from './metrics';
 
@@ -37,14 +37,14 @@ function metricsLine(options: MetricsLinesOptions): object {
       CloudWatchMetrics: [
         {
           Namespace: options.namespace,
-          Dimensions: [['Service']],
+          Dimensions: [[METRICS_DIMENSION]],
           Metrics: Object.keys(figures).map((Name) => ({ Name, Unit: UNITS.get(Name) ?? 'Count' })),
         },
       ],
     },
     // Properties, not dimensions: a new version must not begin a new series, which no alarm would watch.
     ...build,
-    Service: options.service,
+    [METRICS_DIMENSION]: options.service,
     ...figures,
   };
 }

@@ -64,7 +64,7 @@ export function createMetrics(build: BuildInfo = { version: 'unknown', schema: '
       if (counter === undefined) throw new TypeError(`${name} is a gauge: set it with gauge()`);
       const known = declared(name, labels);
       counter.inc(known, by);
-      figures.add(name, Object.values(known)[0], by);
+      figures.add(name, known, by);
     },
     gauge(name, value) {
       const gauge = gauges.get(name);
@@ -94,14 +94,15 @@ export function createMetrics(build: BuildInfo = { version: 'unknown', schema: '
 /** What the next line will say. */
 class Figures {
   private readonly sums = new Map<MetricName, number>();
-  /** By name and value of the first label. */
+  /** By name, label and value. */
   private readonly labelled = new Map<string, number>();
 
-  add(name: MetricName, label: string | undefined, by: number): void {
+  add(name: MetricName, labels: Readonly<Record<string, string>>, by: number): void {
     this.sums.set(name, (this.sums.get(name) ?? 0) + by);
-    if (label === undefined) return;
-    const key = labelKey(name, label);
-    this.labelled.set(key, (this.labelled.get(key) ?? 0) + by);
+    for (const [label, value] of Object.entries(labels)) {
+      const key = labelKey(name, label, value);
+      this.labelled.set(key, (this.labelled.get(key) ?? 0) + by);
+    }
   }
 
   set(name: MetricName, value: number): void {
@@ -114,15 +115,15 @@ class Figures {
       line[METRICS[name].emf] = this.sums.get(name) ?? 0;
       if (!isGauge(name) || isPeak(name)) this.sums.set(name, 0);
     }
-    for (const { of, value, emf } of Object.values(METRICS_BY_LABEL)) {
-      line[emf] = this.labelled.get(labelKey(of, value)) ?? 0;
+    for (const { of, label, value, emf } of Object.values(METRICS_BY_LABEL)) {
+      line[emf] = this.labelled.get(labelKey(of, label, value)) ?? 0;
     }
     this.labelled.clear();
     return line;
   }
 }
 
-const labelKey = (name: MetricName, label: string): string => `${name} ${label}`;
+const labelKey = (name: MetricName, label: string, value: string): string => `${name} ${label} ${value}`;
 
 /** Exactly the labels the contract names: an unknown one would make the registry throw in the middle of a charge. */
 function declared(name: MetricName, labels: Readonly<Record<string, string>>): Record<string, string> {

@@ -92,6 +92,8 @@ describe('metrics as lines', () => {
     metrics.count('charges', { status: 'charged' }, 2);
     metrics.count('charges', { status: 'rejected' });
     metrics.gauge('leasesHeld', 5);
+    metrics.count('stripeCalls', { endpoint: 'confirm', answer: 'busy_rate' });
+    metrics.count('stripeCalls', { endpoint: 'create', answer: 'intent' });
     metrics.gauge('leaseRenewalTime', 40);
     metrics.gauge('leaseRenewalTime', 7);
     await host.advance(60_000);
@@ -122,7 +124,8 @@ describe('metrics as lines', () => {
   test('EMF has the values of a label that CloudWatch shall see as metrics of their own', async () => {
     const [first, last] = await lines('emf');
     expect(first).toMatchObject({ ChargesCharged: 2, ChargesRejected: 1, ChargesDeclined: 0, ChargesCapBlocked: 0 });
-    expect(last).toMatchObject({ ChargesCharged: 1, ChargesRejected: 0 });
+    expect(first).toMatchObject({ StripeCalls: 2, StripeRateLimited: 1, StripeServerErrors: 0, StripeNoAnswer: 0 });
+    expect(last).toMatchObject({ ChargesCharged: 1, ChargesRejected: 0, StripeRateLimited: 0 });
   });
 
   test('a peak is the highest value since the line before', async () => {

@@ -1,10 +1,13 @@
 /** Names that both sides share come from the contract: a name typed twice is a name that drifts. */
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT, METRICS } from '../../../runtime/contract';
+import { ENVIRONMENT, METRICS, METRICS_BY_LABEL } from '../../../runtime/contract';
 import { lineOf, readSources, type Sources, sourcesOf, walk } from './sources';
 
-const SHARED = new Set<string>([...Object.keys(ENVIRONMENT), ...Object.values(METRICS).map(({ emf }) => emf)]);
+const SHARED = new Set<string>([
+  ...Object.keys(ENVIRONMENT),
+  ...[...Object.values(METRICS), ...Object.values(METRICS_BY_LABEL)].map(({ emf }) => emf),
+]);
 
 /** Every place where a construct spells a shared name itself, as `file:line spells x`. */
 function spelled(sources: Sources): string[] {
