@@ -24,6 +24,8 @@ export interface LedgerConnection {
   readonly user?: string;
   readonly database?: string;
   readonly password?: string | PasswordFunction;
+  /** What to check when the server refuses the login, for people. Default: the general advice. */
+  readonly loginHelp?: string;
   /** Default: no TLS, or what the url's `sslmode` says (`disable` or `verify-full`). */
   readonly ssl?: LedgerTls | false;
 }

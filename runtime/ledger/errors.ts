@@ -1,15 +1,15 @@
 /** Errors of the ledger. Whatever else a method rejects with is PostgreSQL's own error. */
 
+const GENERAL_HELP = 'Check that the database runs and that this process may reach it and log in.';
+
 /** The database did not answer in time, although the statement was repeated. What it asked for may still happen. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 
-  constructor(statement: string, waitedMs: number, cause: unknown) {
-    super(
-      `The ledger did not answer '${statement}' within ${Math.round(waitedMs)} ms: ${reason(cause)}. ` +
-        'Check that the database runs and that this process may reach it and log in.',
-      { cause },
-    );
+  constructor(statement: string, waitedMs: number, cause: unknown, help = GENERAL_HELP) {
+    super(`The ledger did not answer '${statement}' within ${Math.round(waitedMs)} ms: ${reason(cause)}. ${help}`, {
+      cause,
+    });
   }
 }
 

@@ -64,11 +64,13 @@ export class Statements {
         const kind = faultKind(error);
         if (kind === 'final') throw error;
         metrics.count('ledgerFailures');
+        const help = kind === 'login' ? this.options.connection.loginHelp : undefined;
         if (kind === 'login') this.login.refused = true;
         const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + host.random() / 2);
         const waited = host.monotonic() - started;
-        if (waited + pause > retryForMs) throw new LedgerUnavailable(name, waited, error);
-        if (tries === 1) log.warn({ statement: name, error: reason(error) }, 'a ledger statement failed, repeating it');
+        if (waited + pause > retryForMs) throw new LedgerUnavailable(name, waited, error, help);
+        if (tries === 1)
+          log.warn({ statement: name, error: reason(error), help }, 'a ledger statement failed, repeating it');
         await host.sleep(pause, this.closing.signal);
       }
     }

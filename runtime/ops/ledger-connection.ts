@@ -32,12 +32,25 @@ async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
   if (login.method === 'secret') return fromSecret(config, login.secretArn);
   const { host = '', port = 5432, user = '', database = user } = config;
   const place = { host, port, user, database };
-  if (login.method === 'rds-iam') return { ...place, password: await rdsToken({ host, port, user, ...login }) };
+  if (login.method === 'rds-iam') {
+    return {
+      ...place,
+      password: await rdsToken({ host, port, user, ...login }),
+      loginHelp: rdsHelp(user, login.region),
+    };
+  }
   const { password, passwordFile } = login;
   if (passwordFile !== undefined) {
     return { ...place, password: async () => (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '') };
   }
   return { ...place, ...(password === undefined ? {} : { password }) };
+}
+
+function rdsHelp(user: string, region: string): string {
+  return (
+    `The role of this process must be allowed rds-db:connect as ${user} on this database in ${region}, and ${user} must be ` +
+    `a member of rds_iam (chargeonce migrate --apply --worker-role ${user} --worker-auth rds-iam).`
+  );
 }
 
 async function fromSecret(config: DatabaseConfig, arn: string): Promise<KnownConnection> {
@@ -56,6 +69,7 @@ async function fromSecret(config: DatabaseConfig, arn: string): Promise<KnownCon
     user,
     database: config.database ?? fields.dbname ?? user,
     password: secret.passwordOf(user),
+    loginHelp: `The user ${user} and its password are those of the secret ${arn}: the server must know them.`,
   };
 }
 

@@ -126,7 +126,8 @@ class Gate {
     const trusted = answer.type === 'R' && answer.body.readInt32BE(0) === AUTHENTICATION_OK;
     if (trusted) {
       client.write(askForPassword());
-      const { body } = await readMessage(client);
+      const { type, body } = await readMessage(client);
+      if (type !== 'p') throw new Gone('hung up instead of answering');
       const user = userOf(start);
       const refused = this.refuseLogin(user, body.subarray(0, -1).toString('utf8'));
       if (refused) {
