@@ -8,7 +8,7 @@ import { ManualTask } from './manual-task';
  * `--help`; put the verb you need there.
  */
 export class OpsTask extends ManualTask {
-  /** Lets the verb `replay` read the archived events in a bucket, and nothing else in it or of it. */
+  /** Lets the task read the archived events in a bucket, and nothing else in it or of it: for replays, in a later version. */
   grantReplay(bucket: s3.IBucket): iam.Grant {
     bucket.encryptionKey?.grantDecrypt(this.taskRole);
     const read = (actions: string[], arn: string) =>
