@@ -1,7 +1,9 @@
-/** What a working worker writes, on this Node.js: JSON lines on stdout, and nothing on stderr. */
+/** What a working worker writes, on this Node.js: JSON lines on stdout, nothing on stderr, and which release it is. */
 import { execFileSync, spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { version } from '../../package.json';
 import { buildImages } from '../../runtime/image/build';
+import { SCHEMA_VERSION } from '../../runtime/ledger';
 import { type PostgresServer, startPostgres } from '../emulators/postgres';
 import { type StripeEmulator, startStripeEmulator } from '../emulators/stripe';
 import { type AwsLocal, createLeaseTable, createStream, put, startAwsLocal } from '../support/aws-local';
@@ -63,8 +65,10 @@ async function runWorker(name: string, extra: Record<string, string> = {}) {
       () => Promise.resolve(stripe.books.chargesOf(`cus_${name}`).length === 1),
       60_000,
     );
+    const { healthPort } = JSON.parse(out.split('\n')[0]!) as { healthPort: number };
+    const scraped = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text();
     child.kill('SIGTERM');
-    return { code: await ended, lines: out.trimEnd().split('\n'), err };
+    return { code: await ended, lines: out.trimEnd().split('\n'), err, scraped };
   } finally {
     child.kill('SIGKILL');
     await ended;
@@ -80,4 +84,13 @@ test('is JSON lines on stdout, and nothing on stderr', async () => {
 test('would show the AWS SDK’s advice about an old Node.js when it was let through', async () => {
   const { err } = await runWorker('advised', { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'false' });
   expect(err.includes('NodeVersionSupportWarning')).toBe(Number(process.versions.node.split('.')[0]) < 22);
+});
+
+test('says the version and the schema: in the first line, in every line of metrics, and to who scrapes them', async () => {
+  const { lines, scraped } = await runWorker('versions', { METRICS_FORMAT: 'emf' });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ msg: 'chargeonce is starting', version, schema: SCHEMA_VERSION });
+  const metrics = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => '_aws' in line);
+  expect(metrics.length).toBeGreaterThan(0);
+  for (const line of metrics) expect(line).toMatchObject({ Version: version, SchemaVersion: String(SCHEMA_VERSION) });
+  expect(scraped).toContain(`chargeonce_build_info{version="${version}",schema="${SCHEMA_VERSION}"} 1\n`);
 });
