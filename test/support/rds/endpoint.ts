@@ -116,6 +116,7 @@ class Gate {
     const start = await readFirst(client);
     const upstream = connect(this.options.server.port, this.options.server.host);
     this.keep(upstream);
+    socket.once('close', () => upstream.destroy());
     upstream.write(start.bytes);
     if (start.code === CANCEL_REQUEST || (await this.logIn(client, upstream, start))) join(client, upstream);
   }
@@ -153,6 +154,5 @@ class Gate {
 
 function join(client: TLSSocket, upstream: Socket): void {
   client.pipe(upstream).pipe(client);
-  client.once('close', () => upstream.destroy());
   upstream.once('close', () => client.destroy());
 }
