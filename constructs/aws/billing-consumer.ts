@@ -14,7 +14,7 @@ import { migrateArguments, migrateContainer, opsContainer, type Wiring, workerCo
 import { chargingEnvironment, type WorkerSettings, workerEnvironment } from './consumer-environment';
 import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
 import { checkPlace, egressSubnets, warnOfOtherVpc } from './consumer-network';
-import { checkSecretKey, grantImportedKey } from './consumer-secrets';
+import { checkSecretKey, checkSecretPlace, grantImportedKey } from './consumer-secrets';
 import { checkMaxShards } from './lease-checks';
 import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
@@ -148,8 +148,13 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     checkDesiredCount(path, this.desiredCount, props.stream.shardCount);
     checkMaxShards(path, props.leaseTable.maxShards, props.stream.shardCount);
     checkSize(path, props.cpu ?? CPU, props.memoryLimitMiB ?? MEMORY_MIB);
-    checkSecretKey(this, 'stripeKey', props.stripeKey);
-    checkSecretKey(this, 'ledger', props.ledger.ownerSecret);
+    for (const [prop, secret] of [
+      ['stripeKey', props.stripeKey],
+      ['ledger', props.ledger.ownerSecret],
+    ] as const) {
+      checkSecretPlace(this, prop, secret);
+      checkSecretKey(this, prop, secret);
+    }
     checkRate(path, props.stripeMaxRps);
     refuseSnapshot(path, props.removalPolicy);
     checkElsewhere(this, props);

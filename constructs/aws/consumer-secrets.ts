@@ -1,5 +1,5 @@
 /** Secrets whose own KMS key is in another's hands: what the CDK leaves out, and what would be a cycle of stacks. */
-import { Stack } from 'aws-cdk-lib';
+import { Stack, Token } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
@@ -27,6 +27,27 @@ export function checkSecretKey(scope: Construct, prop: string, secret: secrets.I
       'Import both where the consumer is: Secret.fromSecretAttributes(this, id, { secretCompleteArn: ' +
       'secret.secretArn, encryptionKey: Key.fromKeyArn(this, keyId, key.keyArn) }).',
   });
+}
+
+/**
+ * ECS finds a secret by its name only where the task is.
+ *
+ * @throws when a secret certainly is in another account or region, and its whole ARN is not known
+ */
+export function checkSecretPlace(scope: Construct, prop: string, secret: secrets.ISecret): void {
+  if (secret.secretFullArn !== undefined) return;
+  const here = Stack.of(scope);
+  for (const where of ['account', 'region'] as const) {
+    const [theirs, ours] = [secret.env[where], here[where]];
+    if (Token.isUnresolved(theirs) || Token.isUnresolved(ours) || theirs === ours) continue;
+    throw wrongProp({
+      path: scope.node.path,
+      prop,
+      received: `a secret of the ${where} ${theirs}, known without the six characters at the end of its ARN`,
+      allowed: `a secret of the ${where} ${ours}, or one that is known by its whole ARN`,
+      wayOut: 'ECS would not find it. Import it with Secret.fromSecretCompleteArn or Secret.fromSecretAttributes.',
+    });
+  }
 }
 
 /** Lets a role decrypt a secret whose key is imported: the CDK grants that in the key's policy only, which it cannot change. */

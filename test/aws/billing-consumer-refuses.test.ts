@@ -26,6 +26,7 @@ const provisioned = (scope: Stack) =>
 const clusterIn = (stack: Stack, vpc: ec2.IVpc) => new ecs.Cluster(stack, 'Shared', { vpc }) as ecs.ICluster;
 const imported = (stack: Stack, subnets: Partial<ec2.VpcAttributes>) =>
   ec2.Vpc.fromVpcAttributes(stack, 'Theirs', { vpcId: 'vpc-1', availabilityZones: ['a'], ...subnets });
+const SECRET = 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:billing/stripe-rk';
 const ISOLATED = 'Isolated subnets have no way to Stripe. Leave it out for PRIVATE_WITH_EGRESS.';
 const PUBLIC = 'In public subnets only tasks with public addresses have a way to Stripe, and these never get one.';
 
@@ -208,8 +209,36 @@ describe('parts that are elsewhere', () => {
       (props, stack) => ({ ...props, leaseTable: tableIn(stack, 'eu-west-1:999999999999') }),
       'leaseTable is in the account 999999999999; allowed: the account of the consumer, 111122223333.',
     ],
+    [
+      'a secret of another account, by name',
+      (props, stack) => ({
+        ...props,
+        stripeKey: secrets.Secret.fromSecretPartialArn(stack, 'Far', SECRET.replace('111122223333', '999999999999')),
+      }),
+      'stripeKey is a secret of the account 999999999999, known without the six characters at the end of its ARN; allowed:',
+    ],
+    [
+      'a secret of another region, by name',
+      (props, stack) => ({
+        ...props,
+        stripeKey: secrets.Secret.fromSecretPartialArn(stack, 'Far', SECRET.replace('eu-west-1', 'us-east-1')),
+      }),
+      'stripeKey is a secret of the region us-east-1, known without the six characters at the end of its ARN; allowed:',
+    ],
   ])('%s', (_, change, message) => {
     expect(() => consumerStack(change, newStack('Billing', here))).toThrow(`[Billing/Consumer] ${message}`);
+  });
+
+  it('takes a secret of another region by its whole ARN, or of this one by its name', () => {
+    const far = SECRET.replace('eu-west-1', 'us-east-1');
+    for (const change of [
+      (stack: Stack) => secrets.Secret.fromSecretCompleteArn(stack, 'Far', `${far}-abcdef`),
+      (stack: Stack) => secrets.Secret.fromSecretPartialArn(stack, 'Near', SECRET),
+    ]) {
+      const consumer = () =>
+        consumerStack((props, stack) => ({ ...props, stripeKey: change(stack) }), newStack('Billing', here));
+      expect(consumer).not.toThrow();
+    }
   });
 
   it('says nothing where it is not certain', () => {

@@ -76,6 +76,10 @@ describe('the worker’s environment', () => {
   it('spendCap', () => {
     const { environment } = container(withProps({ spendCap: SpendCap.perPeriod({ usd: 50_000_00 }) }), 'worker');
     expect(environment).toMatchObject({ SPEND_CAP_MODE: 'ledger', SPEND_CAP_DEFAULT: 'usd:5000000' });
+    const ways = Object.getOwnPropertyNames(SpendCap).filter(
+      (name) => typeof Reflect.get(SpendCap, name) === 'function',
+    );
+    expect(ways).toEqual(['perPeriod', 'off']);
   });
 
   it('stripeMode', () => {

@@ -1,6 +1,12 @@
 /** What a shell makes of a command line that the template builds, once its tokens are resolved. */
 import { execFileSync } from 'node:child_process';
 
+const PSEUDO: Readonly<Record<string, string>> = {
+  'AWS::Region': 'eu-west-1',
+  'AWS::AccountId': '111122223333',
+  'AWS::Partition': 'aws',
+};
+
 /** A template's value with every reference replaced by a word that CloudFormation could put there. */
 export function deployed(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -9,7 +15,7 @@ export function deployed(value: unknown): string {
     const [separator, parts] = argument as [string, unknown[]];
     return parts.map(deployed).join(separator);
   }
-  if (name === 'Ref') return argument === 'AWS::Region' ? 'eu-west-1' : `id-of-${String(argument)}`;
+  if (name === 'Ref') return PSEUDO[String(argument)] ?? `id-of-${String(argument)}`;
   if (name === 'Fn::GetAtt') return `att-of-${(argument as string[]).join('-')}`;
   if (name === 'Fn::ImportValue') return `import-of-${String(argument)}`;
   throw new Error(`no word stands for ${JSON.stringify(value)}`);
