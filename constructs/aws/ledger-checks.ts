@@ -1,12 +1,15 @@
 import { type Duration, Token } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { wrongProp } from '../shared/check';
 import type { LedgerDatabaseProps } from './ledger-database-props';
+import { isMadeHere } from './made-here';
 
 /** The oldest PostgreSQL that the ledger's schema is tested on. */
 const OLDEST_VERSION = 14;
 /** The least that RDS gives a gp3 volume. */
 const SMALLEST_STORAGE_GIB = 20;
 const LONGEST_BACKUP_DAYS = 35;
+const ZONES = 2;
 const MONITORING_SECONDS = [0, 1, 5, 10, 15, 30, 60];
 const DATABASE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
@@ -36,6 +39,34 @@ export function checkLedger(path: string, props: LedgerDatabaseProps): void {
     refuse('monitoringInterval', `${seconds} s`, allowed, 'RDS takes no other. Leave it out for 60 s.');
   }
   checkStorage(path, allocatedStorage ?? SMALLEST_STORAGE_GIB, maxAllocatedStorage);
+}
+
+/**
+ * Where the database lives: isolated subnets when there are some and nothing is said.
+ *
+ * @throws when the VPC has public subnets alone, or when RDS would refuse to spread over too few zones
+ */
+export function databaseSubnets(path: string, { vpc, vpcSubnets }: LedgerDatabaseProps): ec2.SubnetSelection {
+  const prop = 'vpcSubnets';
+  if (vpcSubnets === undefined && vpc.isolatedSubnets.length + vpc.privateSubnets.length === 0) {
+    const allowed = 'a VPC with isolated or private subnets, or subnets that are named';
+    const wayOut = 'A ledger belongs where the internet does not reach. Add isolated subnets in two zones.';
+    throw wrongProp({ path, prop, received: 'not given, and the VPC’s subnets are all public', allowed, wayOut });
+  }
+  const isolated = vpc.isolatedSubnets.length > 0;
+  const { PRIVATE_ISOLATED, PRIVATE_WITH_EGRESS } = ec2.SubnetType;
+  const chosen = vpcSubnets ?? { subnetType: isolated ? PRIVATE_ISOLATED : PRIVATE_WITH_EGRESS };
+
+  const { availabilityZones, isPendingLookup } = vpc.selectSubnets(chosen);
+  const zones = new Set(availabilityZones);
+  // One token may stand for a whole list of an imported VPC.
+  const unknown = Token.isUnresolved(availabilityZones) || availabilityZones.some((zone) => Token.isUnresolved(zone));
+  const counted = isMadeHere(vpc) || !unknown;
+  if (!isPendingLookup && counted && zones.size < ZONES) {
+    const wayOut = 'RDS takes no fewer, also when multiAz is false: it may have to move the server.';
+    throw wrongProp({ path, prop, received: 'subnets of one zone', allowed: 'of two zones or more', wayOut });
+  }
+  return chosen;
 }
 
 function checkStorage(path: string, allocated: number, most: number | undefined): void {

@@ -14,7 +14,7 @@ import {
   importedInstance,
   importedSecret,
 } from './imported-ledger';
-import { checkLedger } from './ledger-checks';
+import { checkLedger, databaseSubnets } from './ledger-checks';
 import type { LedgerDatabaseProps } from './ledger-database-props';
 import { IAM_LOGIN, type ILedgerDatabase, type LedgerLogin, WORKER_USER } from './ledger-login';
 
@@ -150,7 +150,8 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
   }
 
   /** Nothing reaches it but what is let in, and it reaches nothing. */
-  private network({ vpc, vpcSubnets }: LedgerDatabaseProps, removalPolicy: RemovalPolicy) {
+  private network(props: LedgerDatabaseProps, removalPolicy: RemovalPolicy) {
+    const { vpc } = props;
     const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
       vpc,
       description: 'chargeonce ledger',
@@ -159,7 +160,7 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
     securityGroup.applyRemovalPolicy(removalPolicy);
     return {
       vpc,
-      vpcSubnets: vpcSubnets ?? privateSubnets(vpc),
+      vpcSubnets: databaseSubnets(this.node.path, props),
       publiclyAccessible: false,
       securityGroups: [securityGroup as ec2.ISecurityGroup],
     };
@@ -182,9 +183,4 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
 function storage({ allocatedStorage = 20, maxAllocatedStorage }: LedgerDatabaseProps) {
   const grown = Token.isUnresolved(allocatedStorage) ? 200 : Math.max(200, allocatedStorage);
   return { allocatedStorage, maxAllocatedStorage: maxAllocatedStorage ?? grown };
-}
-
-function privateSubnets(vpc: ec2.IVpc): ec2.SubnetSelection {
-  const isolated = vpc.isolatedSubnets.length > 0;
-  return { subnetType: isolated ? ec2.SubnetType.PRIVATE_ISOLATED : ec2.SubnetType.PRIVATE_WITH_EGRESS };
 }

@@ -1,4 +1,4 @@
-import { type App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type App, Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -179,6 +179,34 @@ describe('LedgerDatabase', () => {
     ],
   ])('refuses %s', (_, props, message) => {
     expect(() => ledgerOf(props)).toThrow(`[Billing/Ledger] ${message}`);
+  });
+
+  it.each<[string, ec2.VpcProps, string]>([
+    [
+      'a VPC of public subnets alone',
+      { subnetConfiguration: [{ name: 'public', subnetType: ec2.SubnetType.PUBLIC }] },
+      'vpcSubnets is not given, and the VPC’s subnets are all public; allowed: a VPC with isolated or private subnets, or subnets that are named. A ledger belongs where the internet does not reach. Add isolated subnets in two zones.',
+    ],
+    [
+      'subnets of one zone',
+      { maxAzs: 1 },
+      'vpcSubnets is subnets of one zone; allowed: of two zones or more. RDS takes no fewer, also when multiAz is false: it may have to move the server.',
+    ],
+  ])('refuses %s', (_, props, message) => {
+    const stack = newStack();
+    const vpc = new ec2.Vpc(stack, 'Vpc', props) as ec2.IVpc;
+    expect(() => new LedgerDatabase(stack, 'Ledger', { vpc })).toThrow(`[Billing/Ledger] ${message}`);
+  });
+
+  it('takes an imported VPC, its zones counted or not known, and one that is yet to be looked up', () => {
+    const stack = newStack('Billing', { env: { account: '111111111111', region: 'eu-west-1' } });
+    const imported = (id: string, availabilityZones: string[], isolatedSubnetIds: string[]) =>
+      ec2.Vpc.fromVpcAttributes(stack, id, { vpcId: 'vpc-1', availabilityZones, isolatedSubnetIds });
+    const make = (id: string, vpc: ec2.IVpc) => () => new LedgerDatabase(stack, id, { vpc });
+    expect(make('A', imported('Two', ['eu-west-1a', 'eu-west-1b'], ['subnet-1', 'subnet-2']))).not.toThrow();
+    expect(make('B', imported('One', ['eu-west-1a'], ['subnet-1']))).toThrow('vpcSubnets is subnets of one zone');
+    expect(make('C', imported('Some', Fn.getAzs(), Fn.split(',', Fn.importValue('Subnets'))))).not.toThrow();
+    expect(make('D', ec2.Vpc.fromLookup(stack, 'Later', { vpcName: 'shared' }))).not.toThrow();
   });
 
   it('maxAllocatedStorage: never less than there is to begin with', () => {
