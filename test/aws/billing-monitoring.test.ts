@@ -1,26 +1,13 @@
-import { Duration, type Stack } from 'aws-cdk-lib';
+import type { Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import * as actions from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
-import * as ecs from 'aws-cdk-lib/aws-ecs';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
-import { type AlarmName, BillingMonitoring, BillingStream, LeaseTable } from '../../constructs/aws';
+import type { AlarmName } from '../../constructs/aws';
 import { ALARM_NAMES, ALARM_TEXTS } from '../../constructs/shared/alarm-texts';
 import { type Alarm, alarmsOf } from '../support/alarms';
-import { type Monitored, type MonitoredOptions, monitored } from './monitored';
-import { att, consumerStack, container, newStack, only, ref, resources } from './stack';
-
-const idOf = (name: string) => `Monitoring${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-const namesOf = (stack: Stack): string[] =>
-  alarmsOf(stack).map(({ id }) => ALARM_NAMES.find((name) => id.startsWith(idOf(name))) ?? id);
-
-function alarm(stack: Stack, name: AlarmName): Alarm {
-  const found = alarmsOf(stack).find(({ id }) => id.startsWith(idOf(name)));
-  if (found === undefined) throw new Error(`${name} was not made`);
-  return found;
-}
+import { alarmOf, idOf, monitored, namesOf } from './monitored';
+import { att, container, newStack, only, ref, resources } from './stack';
 
 /** `metric > threshold, periods x seconds, statistic, missing`. */
 function inShort({ metric, comparison, threshold, periods, periodSeconds, statistic, missing }: Alarm): string {
@@ -73,7 +60,7 @@ describe('every alarm, by default', () => {
     ['ledgerConnectionsHigh', 'AWS/RDS', 'DatabaseConnections > 80, 3x300, Maximum, ignore', ledger],
     ['ledgerMemoryLow', 'AWS/RDS', 'FreeableMemory < 268435456, 3x300, Minimum, ignore', ledger],
   ])('%s', (name, namespace, short, dimensions) => {
-    const found = alarm(stack, name);
+    const found = alarmOf(stack, name);
     expect([found.namespace, inShort(found)]).toEqual([namespace, short]);
     expect(found.dimensions).toEqual(dimensions);
   });
@@ -89,8 +76,8 @@ describe('every alarm, by default', () => {
       // CloudFormation writes question marks in place of other letters.
       expect(description).toMatch(/^[\x20-\x7e]*$/);
     }
-    expect(alarm(stack, 'lagCritical').description).toContain('(above 42 h for 3 min, or no data)');
-    expect(alarm(stack, 'ledgerStorageLow').description).toContain('(below 2 GiB for 15 min)');
+    expect(alarmOf(stack, 'lagCritical').description).toContain('(above 42 h for 3 min, or no data)');
+    expect(alarmOf(stack, 'ledgerStorageLow').description).toContain('(below 2 GiB for 15 min)');
   });
 
   it('takes silence for a fault only once the service runs', () => {
@@ -180,101 +167,6 @@ describe('disable', () => {
     const disable = ['deadLetter', 'conflicts'] as unknown as AlarmName[];
     expect(() => monitored({ props: { disable } })).toThrow(
       /\[Billing\/Monitoring\] disable is deadLetter; allowed: lagWarning, .*deadLetters, .*would go on paging/,
-    );
-  });
-});
-
-describe('what is watched', () => {
-  const only = (...given: readonly ('stream' | 'leaseTable' | 'ledger')[]) => {
-    let parts = {};
-    const { stack, consumer } = consumerStack((props) => {
-      parts = Object.fromEntries(given.map((name) => [name, props[name]]));
-      return props;
-    });
-    new BillingMonitoring(stack, 'Monitoring', { consumer, ...parts });
-    return namesOf(stack);
-  };
-
-  it('is the consumer at least, and each part that is given', () => {
-    const bare = only();
-    expect(bare.filter((name) => /^(lag|stream|leaseWrites|leaseReads|leaseIndex|leaseTable)/.test(name))).toEqual([]);
-    expect(bare.filter((name) => /^ledger/.test(name))).toEqual(['ledgerUnavailable']);
-    const parts = [only('stream'), only('leaseTable'), only('ledger')].map((names) => names.length - bare.length);
-    expect(parts).toEqual([5, 4, 4]);
-  });
-
-  it('tasksMissing needs Container Insights: of the own cluster, or of one that is said to have it', () => {
-    const inCluster = (props: MonitoredOptions['props'] = {}) =>
-      namesOf(
-        monitored({
-          parts: ({ vpc, ...given }, stack) => ({
-            ...given,
-            cluster: new ecs.Cluster(stack, 'Cluster', { vpc: vpc as ec2.IVpc }) as ecs.ICluster,
-          }),
-          props,
-        }).stack,
-      );
-    expect(inCluster()).not.toContain('tasksMissing');
-    expect(inCluster({ containerInsights: true })).toContain('tasksMissing');
-    expect(namesOf(monitored({ props: { containerInsights: false } }).stack)).not.toContain('tasksMissing');
-  });
-
-  it('tasksMissing follows desiredCount, and connections follow the workers that can run at once', () => {
-    const { stack } = monitored({ parts: (given) => ({ ...given, desiredCount: 20, stripeMaxRps: 100 }) });
-    expect(alarm(stack, 'tasksMissing').threshold).toBe(20);
-    expect(alarm(stack, 'ledgerConnectionsHigh').threshold).toBe(2 * 20 * 4 * 2);
-  });
-
-  it('limits of renewals and of the event loop follow the lease', () => {
-    const { stack } = monitored({
-      parts: (given, scope) => ({
-        ...given,
-        leaseTable: new LeaseTable(scope, 'Table', { leaseDuration: Duration.seconds(30) }),
-      }),
-    });
-    expect(alarm(stack, 'renewalsSlow').threshold).toBe(10_000);
-    expect(alarm(stack, 'eventLoopSlow').threshold).toBe(6_000);
-  });
-});
-
-describe('lag', () => {
-  const lags = ({ stack }: Monitored) => [alarm(stack, 'lagWarning').threshold, alarm(stack, 'lagCritical').threshold];
-  const retained = (retentionPeriod: Duration): MonitoredOptions => ({
-    parts: (given, stack) => ({ ...given, stream: new BillingStream(stack, 'Kept', { retentionPeriod }) }),
-  });
-
-  it('is critical at a quarter of the retention', () => {
-    expect(lags(monitored(retained(Duration.days(2))))).toEqual([60_000, 12 * 3_600_000]);
-  });
-
-  it('of an imported stream is critical at a quarter of what any stream keeps, and the alarm says so', () => {
-    const { stack } = monitored({
-      parts: (given, scope) => ({
-        ...given,
-        stream: BillingStream.fromStream(
-          scope,
-          'Imported',
-          kinesis.Stream.fromStreamArn(scope, 'Events', 'arn:aws:kinesis:eu-west-1:123456789012:stream/events'),
-        ),
-      }),
-    });
-    expect(alarm(stack, 'lagCritical')).toMatchObject({
-      threshold: 6 * 3_600_000,
-      description: expect.stringContaining('a quarter of 24 h, which any stream keeps'),
-    });
-  });
-
-  it('lagWarning, lagCritical', () => {
-    const given = { lagWarning: Duration.minutes(5), lagCritical: Duration.hours(1) };
-    expect(lags(monitored({ props: given }))).toEqual([300_000, 3_600_000]);
-  });
-
-  it.each([
-    ['the warning after the page', { lagWarning: Duration.hours(2), lagCritical: Duration.hours(1) }, '1 hour'],
-    ['the page after the loss', { lagCritical: Duration.days(7) }, '7 days'],
-  ])('refuses %s', (_name, props, received) => {
-    expect(() => monitored({ props })).toThrow(
-      new RegExp(`lagCritical is ${received}; allowed: more than lagWarning .*Leave it out for a quarter`),
     );
   });
 });

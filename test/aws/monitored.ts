@@ -1,11 +1,14 @@
 /** A monitored consumer with its parts, of which a test may replace any. */
 import type { Stack } from 'aws-cdk-lib';
 import {
+  type AlarmName,
   type BillingConsumer,
   type BillingConsumerProps,
   BillingMonitoring,
   type BillingMonitoringProps,
 } from '../../constructs/aws';
+import { ALARM_NAMES } from '../../constructs/shared/alarm-texts';
+import { type Alarm, alarmsOf } from '../support/alarms';
 import { consumerStack, newStack } from './stack';
 
 export interface Monitored {
@@ -37,4 +40,17 @@ export function monitored({
   const more = typeof props === 'function' ? props(stack) : props;
   const monitoring = new BillingMonitoring(stack, 'Monitoring', { consumer, ...watched, ...more });
   return { stack, consumer, monitoring };
+}
+
+/** How the logical id of an alarm begins. */
+export const idOf = (name: string) => `Monitoring${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+/** Names of the alarms that the stack has. */
+export const namesOf = (stack: Stack): string[] =>
+  alarmsOf(stack).map(({ id }) => ALARM_NAMES.find((name) => id.startsWith(idOf(name))) ?? id);
+
+/** The one of this name. */
+export function alarmOf(stack: Stack, name: AlarmName): Alarm {
+  const found = alarmsOf(stack).find(({ id }) => id.startsWith(idOf(name)));
+  if (found === undefined) throw new Error(`${name} was not made`);
+  return found;
 }
