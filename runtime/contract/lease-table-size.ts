@@ -76,7 +76,9 @@ export function leaseTableSize(load: LeaseTableLoad): LeaseTableSize {
 
   const oneRound = workers * 0.5 * Math.ceil((shards * itemKilobytes) / 4);
   const scanSeconds = Math.min(Math.max(oneRound / SCAN_BUDGET, 2), 2 * leaseSeconds);
-  const readMinimum = Math.max(SMALLEST, Math.ceil((READ_HEADROOM * oneRound) / scanSeconds));
+  // One round every `scanSeconds`, said without dividing by it: 50.000000000000007 units would round up to one more.
+  const reads = Math.max(Math.min(oneRound / 2, SCAN_BUDGET), oneRound / (2 * leaseSeconds));
+  const readMinimum = Math.max(SMALLEST, Math.ceil(READ_HEADROOM * reads));
 
   const indexWrite = Math.max(SMALLEST, Math.ceil((WRITE_HEADROOM * 2 * shards) / OWNER_CHANGE_SECONDS));
   return {

@@ -53,6 +53,12 @@ describe('the size of the lease table', () => {
     });
   });
 
+  it('reads what the budget allows, to the unit: a quotient of a quotient would be one more here and there', () => {
+    const reads = new Set<number>();
+    for (let shards = 181; shards <= 390; shards++) reads.add(leaseTableSize({ shards, leaseSeconds: 10 }).readMinimum);
+    expect([...reads]).toEqual([100]);
+  });
+
   it('takes one worker for every ten shards when nobody says, and never fewer than two', () => {
     const size = (shards: number, workers?: number) =>
       leaseTableSize({ shards, leaseSeconds: 10, ...(workers === undefined ? {} : { workers }) });
