@@ -63,6 +63,16 @@ describe('the pattern', () => {
       expect(await misfits([stack], type)).toEqual([]);
     });
 
+    it('and lets in nobody else: security groups have no rule but those of the template', async () => {
+      const rules = await Promise.all(
+        stack.ofType('AWS::EC2::SecurityGroup').map(async (id) => {
+          const { properties } = await stack.read(id);
+          return (properties.SecurityGroupIngress as readonly unknown[]).length;
+        }),
+      );
+      expect(rules.reduce((sum, each) => sum + each)).toBe(stack.ofType('AWS::EC2::SecurityGroupIngress').length);
+    });
+
     it('with a secret of the owner that RDS made', async () => {
       const [id] = stack.ofType('AWS::RDS::DBInstance');
       const { attributes } = await stack.read(id!);

@@ -50,7 +50,9 @@ async function pythonVersion(): Promise<string> {
   const [, major, minor] = /^Python (\d+)\.(\d+)/.exec(version) ?? [];
   if (code === 0 && Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]) return version;
   const found = code === 0 ? `\`python3 --version\` says ${JSON.stringify(version)}` : 'There is no `python3`';
-  throw new PythonMissing(`${found}. The AWS emulator needs Python >= ${OLDEST.join('.')}: install python3.`);
+  throw new PythonMissing(
+    `${found}. The AWS emulator needs Python >= ${OLDEST.join('.')}: install python3 and python3-venv.`,
+  );
 }
 
 /** Made under another name and renamed at the end, so that what is found is complete. */
