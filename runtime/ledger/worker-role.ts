@@ -14,7 +14,7 @@ export interface WorkerRoleResult {
   readonly name: string;
   /** What was done, or would be, in SQL; none when the role is as it must be. */
   readonly statements: string[];
-  /** What the role may do although it must not, and this release cannot take it away. Empty for a plan. */
+  /** What the role may write although it must not, and this cannot take away. Empty for a plan. */
   readonly overreach: string[];
 }
 
@@ -50,11 +50,15 @@ export async function applyWorkerRole(client: Client, role: WorkerRole): Promise
     }
   }
   // Who may not give a privilege away is only warned by the server.
-  const [still] = [...(await excess(client, role)), ...(await missing(client, role))];
+  const [still] = await missing(client, role);
   if (still !== undefined) {
     throw new Error(`This came to nothing: ${still}. Run it as the owner of the ledger's tables.`);
   }
-  const { rows } = await client.query<{ what: string }>(QUERIES.workerOverreach, [role.name, LEDGER_TABLES]);
+  const { rows } = await client.query<{ what: string }>(QUERIES.workerOverreach, [
+    role.name,
+    JSON.stringify(WORKER_TABLE_GRANTS),
+    LEDGER_TABLES,
+  ]);
   return { name: role.name, statements, overreach: rows.map(({ what }) => what) };
 }
 

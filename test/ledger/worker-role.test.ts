@@ -256,10 +256,20 @@ describe('the role', () => {
       statements: [],
       overreach: [
         'CREATE in schema public',
-        ...TABLES.map((table) => `DELETE ${table}`).sort(),
-        'UPDATE billing_records (amount_cents)',
+        ...['DELETE', 'INSERT', 'UPDATE'].flatMap((privilege) => TABLES.map((table) => `${privilege} ${table}`).sort()),
       ],
     });
+  });
+
+  test('is said to reach too far where somebody else gave it more, which does not stop a deploy', async () => {
+    await withRole();
+    await managed.asProvider('CREATE ROLE friend');
+    await managed.asProvider('GRANT DELETE, UPDATE (amount_cents) ON billing_records TO friend WITH GRANT OPTION');
+    await managed.asProvider(
+      `SET ROLE friend; GRANT DELETE, UPDATE (amount_cents) ON billing_records TO ${ROLE}; RESET ROLE`,
+    );
+    const { worker } = await migrateAsOwner();
+    expect(worker?.overreach).toEqual(['DELETE billing_records', 'UPDATE billing_records (amount_cents)']);
   });
 });
 

@@ -583,14 +583,30 @@ ORDER BY part, ord`,
   readMeta: `SELECT schema_version, min_runtime_version, ledger_id, livemode, stripe_account FROM ledger_meta`,
   readMigrations: `SELECT version, name FROM ledger_migrations ORDER BY version`,
   recordMigration: `INSERT INTO ledger_migrations (version, name) VALUES ($1::integer, $2::text)`,
-  workerOverreach: `-- What the worker's role may do although nobody gave it to itself: through PUBLIC, or a role that it belongs to.
-SELECT format('%s %s', p.privilege, t.name) AS what
-FROM unnest($2::text[]) AS t(name), unnest(ARRAY['DELETE', 'TRUNCATE', 'TRIGGER']) AS p(privilege)
-WHERE has_table_privilege($1::text, to_regclass(t.name)::oid, p.privilege)
+  workerOverreach: `-- What the worker's role may write although it must not and although everything it was given by the owner is taken back:
+-- through PUBLIC, a role that it belongs to, or somebody else's grant.
+WITH wanted AS (
+  SELECT w.table_name, w.privilege, u.column_name
+  FROM jsonb_to_recordset($2::jsonb) AS w(table_name text, privilege text, columns text[])
+  LEFT JOIN LATERAL unnest(w.columns) AS u(column_name) ON true
+), ledger AS (
+  SELECT t.name, to_regclass(t.name)::oid AS relation FROM unnest($3::text[]) AS t(name)
+), whole AS (
+  SELECT l.name, p.privilege
+  FROM ledger l, unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS p(privilege)
+  WHERE has_table_privilege($1::text, l.relation, p.privilege) AND NOT EXISTS (
+    SELECT FROM wanted w WHERE w.table_name = l.name AND w.privilege = p.privilege AND w.column_name IS NULL)
+)
+SELECT format('%s %s', privilege, name) AS what FROM whole
 UNION ALL
-SELECT format('UPDATE %s (amount_cents)', t.name)
-FROM (VALUES ('billing_records')) AS t(name)
-WHERE has_column_privilege($1::text, to_regclass(t.name)::oid, 'amount_cents', 'UPDATE')
+SELECT format('%s %s (%s)', p.privilege, l.name, a.attname)
+FROM ledger l
+JOIN pg_attribute a ON a.attrelid = l.relation AND a.attnum > 0 AND NOT a.attisdropped
+CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE']) AS p(privilege)
+WHERE has_column_privilege($1::text, l.relation, a.attnum, p.privilege)
+  AND NOT EXISTS (SELECT FROM whole w WHERE w.name = l.name AND w.privilege = p.privilege)
+  AND NOT EXISTS (SELECT FROM wanted w WHERE w.table_name = l.name AND w.privilege = p.privilege
+    AND (w.column_name IS NULL OR w.column_name = a.attname))
 UNION ALL
 SELECT format('CREATE in schema %s', current_schema())
 WHERE has_schema_privilege($1::text, current_schema(), 'CREATE')
