@@ -45,6 +45,8 @@ export class LeaseCoordinator {
   private looksWithHole = 0;
   /** Shards that should have a lease and have none, as the last look found. */
   private missing = 0;
+  /** Shards without a reader, as the last look found, and those lost to the clock since. */
+  private unowned = 0;
   private refusal: string | undefined;
   private state: string | undefined = 'the lease table has not been read yet';
 
@@ -89,7 +91,7 @@ export class LeaseCoordinator {
       await this.takeAll(this.plan(known, begun), begun, signal);
       await this.cleanUp(view.leases);
     }
-    deps.metrics.gauge('leasesUnowned', this.missing + unownedLeases(this.sighted(known, begun)).length);
+    this.countUnowned(this.missing + unownedLeases(this.sighted(known, begun)).length);
     const workers = new Set(known.flatMap((lease) => lease.owner ?? [])).add(deps.owner).size;
     return scanPeriodMs(known.length, workers, deps.leaseDurationMs);
   }
@@ -140,8 +142,15 @@ export class LeaseCoordinator {
     this.deps.metrics.gauge('leasesHeld', this.held.size);
     if (reason === 'released') return;
     this.deps.metrics.count('leasesLost', { reason });
+    // The table may be what is away: then no look says that the shard has lost its reader.
+    if (reason === 'expired') this.countUnowned(this.unowned + 1);
     this.deps.log.warn({ partition: held.id, reason }, 'lease lost');
     if (reason === 'deleted') void this.restore(held);
+  }
+
+  private countUnowned(count: number): void {
+    this.unowned = count;
+    this.deps.metrics.gauge('leasesUnowned', count);
   }
 
   /** The item of a lease in use was deleted: put it back where the work stands, before others start it anew. */
