@@ -39,9 +39,9 @@ function metricTable(): string {
     const by = labels.length === 0 ? '' : `{${labels.join(', ')}}`;
     return [`\`${emf}\``, `\`${prom}${by}\``, help];
   });
-  const labelled = Object.values(METRICS_BY_LABEL).map(({ of, value, emf }) => {
+  const labelled = Object.values(METRICS_BY_LABEL).map(({ of, label, value, emf }) => {
     const { prom, labels, help } = METRICS[of];
-    return [`\`${emf}\``, `\`${prom}{${labels[0]}="${value}"}\``, `${help}: \`${value}\``];
+    return [`\`${emf}\``, `\`${prom}{${label}="${value}"}\``, `${help}: \`${value}\``];
   });
   return table([`CloudWatch, namespace \`${METRICS_NAMESPACE}\``, '`/metrics`', 'meaning'], [...plain, ...labelled]);
 }

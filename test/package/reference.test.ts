@@ -49,8 +49,9 @@ describe('tables that the code decides', () => {
 
   it('would be caught when a figure were changed, and a name when nobody makes it', () => {
     const page = all.get('docs/sizing.md')!;
-    expect(withSections(page.replace('| 46 |', '| 47 |'))).toBe(page);
-    expect(page).toContain('| 46 |');
+    const changed = page.replace(/\| 46( +)\|/, '| 47$1|');
+    expect(changed).not.toBe(page);
+    expect(withSections(changed)).toBe(page);
     expect(() => withSections('<!-- made: nothing -->\n<!-- end -->')).toThrow('There is no section "nothing"');
   });
 });
@@ -105,8 +106,8 @@ describe('the reader', () => {
   });
 
   it('shows props, imports and errors, and nothing that is private', () => {
-    const page = referencePage(planted);
-    expect(page).toContain('| `silent` | `string` | required |  |');
+    const page = referencePage(planted).replace(/ +/g, ' ');
+    expect(page).toContain('| `silent` | `string` | required | |');
     expect(page).toContain("| `fine` | `'a' \\| 'b'` | by us | Words with a \\| pipe. |");
     expect(page).toContain('| `fromName(name: string): string` | Imports it. |');
     expect(page).toContain('**Errors at synth**: when it is told to.');
