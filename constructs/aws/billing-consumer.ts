@@ -268,6 +268,8 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
       setting.subnets.internetConnectivityEstablished,
       setting.securityGroup,
       ...ledger.filter((group) => Stack.of(group) === Stack.of(this)),
+      // The line that a worker logs must work at once.
+      ...(this.migrateTask ? [this.migrateTask] : []),
     );
   }
 }

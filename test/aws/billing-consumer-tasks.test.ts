@@ -133,6 +133,12 @@ describe('migrations: by hand', () => {
     }
   });
 
+  it('is there before the first worker asks for it', () => {
+    const { DependsOn } = only(manual().stack, 'AWS::ECS::Service');
+    expect(DependsOn).toContainEqual(expect.stringMatching(/^ConsumerMigrateTask[0-9A-F]{8}$/));
+    expect(DependsOn).toContainEqual(expect.stringMatching(/^ConsumerMigrateTaskExecutionRoleDefaultPolicy/));
+  });
+
   it('is not what happens when nothing is said', () => {
     const { stack, consumer } = consumerStack();
     expect([consumer.migrateTask, consumer.migrateCommand]).toEqual([undefined, undefined]);

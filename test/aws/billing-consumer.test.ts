@@ -44,7 +44,7 @@ describe('the worker’s environment', () => {
 
   it('uses names the runtime reads, and no others', () => {
     const { stack } = consumerStack((props) => ({ ...props, spendCap: SpendCap.perPeriod({ usd: 1 }) }));
-    for (const name of ['worker', 'migrate'] as const) {
+    for (const name of ['worker', 'migrate', 'ops'] as const) {
       const { environment, secrets } = container(stack, name);
       for (const each of [...Object.keys(environment), ...Object.keys(secrets)]) {
         expect(Object.keys(ENVIRONMENT)).toContain(each);
