@@ -1,7 +1,7 @@
 /** Tables inside hand-written pages that are made from the code, so that they cannot say anything else. */
 import { ALARM_NAMES, ALARM_TEXTS } from '../../constructs/shared/alarm-texts';
 import { METRICS, METRICS_BY_LABEL, METRICS_NAMESPACE } from '../../runtime/contract';
-import { leaseTableSize, renewalSeconds } from '../../runtime/contract/lease-table-size';
+import { kclWrites, leaseTableSize } from '../../runtime/contract/lease-table-size';
 import { costTable } from './cost';
 import { table } from './table';
 
@@ -40,7 +40,7 @@ function metricTable(): string {
     return [`\`${emf}\``, `\`${prom}${by}\``, help];
   });
   const labelled = Object.values(METRICS_BY_LABEL).map(({ of, label, value, emf }) => {
-    const { prom, labels, help } = METRICS[of];
+    const { prom, help } = METRICS[of];
     return [`\`${emf}\``, `\`${prom}{${label}="${value}"}\``, `${help}: \`${value}\``];
   });
   return table([`CloudWatch, namespace \`${METRICS_NAMESPACE}\``, '`/metrics`', 'meaning'], [...plain, ...labelled]);
@@ -58,7 +58,7 @@ function leaseTable(): string {
   const leaseSeconds = 10;
   const rows = EXAMPLES.map(({ shards, workers }) => {
     const size = leaseTableSize({ shards, workers, leaseSeconds });
-    const kcl = shards * (1 / renewalSeconds(leaseSeconds) + 1);
+    const kcl = kclWrites({ shards, leaseSeconds }, 1);
     return [
       `${count(shards)} / ${workers}`,
       rounded(size.steadyWrites),
