@@ -4,17 +4,24 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
+import { RunTaskCommand } from '@aws-sdk/client-ecs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { METRICS_BY_LABEL } from '../../runtime/contract';
 import type { Worker } from '../../stacks/local/workers';
 import { until } from '../support/until';
 import { type AwsClients, awsClients } from './clients';
 import { DeployedWorld } from './deployed-world';
 import { ACCOUNT } from './emulator';
 import { assumeRole } from './identity';
+import { metricsOf, send, startPager } from './paging';
 import { misfits } from './read-back/expect-deployed';
 import { type Names, namesOf, PERMISSIONS, refusal } from './refused';
 import { checkpointsOf, isPassed, recordsOf, type StreamRecord } from './stream-state';
 
+const roleArn = (name: string) => `arn:aws:iam::${ACCOUNT}:role/${name}`;
+const METERING = roleArn('metering');
+const ON_CALL = roleArn('billing-on-call');
 const CUSTOMERS = Array.from({ length: 12 }, (_, index) => `customer-${index + 1}`);
 
 const event = (customer: string, period: string, amount = 500) =>
@@ -49,7 +56,7 @@ describe('network, data and compute in stacks of their own', () => {
     const file = join(world.deployment.aws.folder, 'events.ndjson');
     writeFileSync(file, `${lines.join('\n')}\n`);
     const arguments_ = ['publish', file, '--stream', names.stream];
-    const { code, out, err } = await world.cli(`arn:aws:iam::${ACCOUNT}:role/metering`, arguments_);
+    const { code, out, err } = await world.cli(METERING, arguments_);
     expect({ code, err, out }).toMatchObject({ code: 0, out: expect.stringContaining(`sent ${lines.length} of`) });
   }
 
@@ -115,6 +122,17 @@ describe('network, data and compute in stacks of their own', () => {
       });
     });
 
+    it('holds back what would exceed the cap of its period', async () => {
+      const [held] = CUSTOMERS;
+      await publish([event(held!, '2027-01', 40_000_01)]);
+      await until('it is held back', async () => {
+        const [row] = await world.postgres.asProvider(
+          "SELECT status FROM billing_records WHERE billing_period = '2027-01'",
+        );
+        return row?.status === 'cap_blocked';
+      });
+    });
+
     it('stops in time, gives its leases back, and had nobody refuse it anything', async () => {
       const exits = await Promise.all(workers.map((worker) => worker.stop(60_000)));
       expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })));
@@ -130,7 +148,57 @@ describe('network, data and compute in stacks of their own', () => {
     });
   }
 
+  describe('the deployed alarms', () => {
+    const composite = async () => {
+      const command = new DescribeAlarmsCommand({ AlarmTypes: ['CompositeAlarm'] });
+      return (await world.deployment.clients.cloudWatch.send(command)).CompositeAlarms![0]!;
+    };
+
+    it('page somebody for what the workers printed, and for nothing that another service prints', async () => {
+      const { clients } = world.deployment;
+      const pager = await startPager(clients, names.topic);
+      try {
+        const lines = world.logs().flatMap(metricsOf);
+        expect(
+          lines.filter(({ MetricName, Value }) => MetricName === METRICS_BY_LABEL.chargesCapBlocked.emf && Value! > 0),
+        ).not.toEqual([]);
+        for (const line of lines) await send(clients, { ...line, Dimensions: [{ Name: 'Service', Value: 'another' }] });
+        expect((await composite()).StateValue).not.toBe('ALARM');
+        for (const line of lines) await send(clients, line);
+        await until('the pager rings', () => pager.rang().length > 0);
+        const { AlarmName, AlarmDescription } = await composite();
+        expect(pager.rang()).toMatchObject([{ AlarmName, NewStateValue: 'ALARM', AlarmDescription }]);
+      } finally {
+        await pager.close();
+      }
+    });
+  });
+
   describe('the ops task', () => {
+    it('is started by the command that the deploy prints, by whom it was granted to, and nothing else is', async () => {
+      const { ecs } = awsClients(world.deployment.aws.url, await assumeRole(world.deployment.clients, ON_CALL));
+      const command = world.stacks.Compute!.outputs.OpsCommand!;
+      const flag = (name: string) => new RegExp(`--${name} '?([^' ]+)`).exec(command)![1]!;
+      const [, subnets = '', securityGroups = ''] = /subnets=\[(.*?)\],securityGroups=\[(.*?)\]/.exec(command) ?? [];
+      const task = {
+        cluster: flag('cluster'),
+        taskDefinition: flag('task-definition'),
+        launchType: flag('launch-type') as 'FARGATE',
+        networkConfiguration: {
+          awsvpcConfiguration: { subnets: subnets.split(','), securityGroups: securityGroups.split(',') },
+        },
+        overrides: JSON.parse(/--overrides '(.*?)'/.exec(command)![1]!) as object,
+      };
+      const { tasks } = await ecs.send(new RunTaskCommand(task));
+      expect(tasks).toHaveLength(1);
+      const consumer = world.stacks.Compute!.ofType('AWS::ECS::TaskDefinition');
+      for (const id of consumer) {
+        const taskDefinition = world.stacks.Compute!.physicalIds[id]!;
+        if (taskDefinition.includes(`/${task.taskDefinition}:`)) continue;
+        expect(await refusal(ecs.send(new RunTaskCommand({ ...task, taskDefinition })))).toBeDefined();
+      }
+    });
+
     /** A row as a worker leaves it that was killed after its claim: the amount is held, Stripe knows nothing. */
     const LEFT = `WITH held AS (
         UPDATE spend_caps SET reserved_cents = reserved_cents + 700 WHERE billing_period = '2026-10' AND currency = 'eur')

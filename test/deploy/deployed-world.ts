@@ -3,7 +3,7 @@
  * that checks RDS tokens, and Stripe. Containers run as processes, of the very files that the image is made of.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { composedApp } from '../../stacks/aws/composed';
@@ -181,6 +181,12 @@ export class DeployedWorld {
     const worker = await Worker.start(`${name}-${this.#workers.length + 1}`, options, extra);
     this.#workers.push(worker);
     return worker;
+  }
+
+  /** What each worker has written. */
+  logs(): string[] {
+    const folder = join(this.deployment.aws.folder, 'logs');
+    return readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   }
 
   async close(): Promise<void> {

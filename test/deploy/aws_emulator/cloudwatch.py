@@ -1,4 +1,5 @@
-"""CloudWatch: composite alarms, which ministack has no type for, and alarms on a metric expression, which it refuses."""
+"""CloudWatch: composite alarms, which ministack has no type for; alarms on a metric expression, which it refuses; and
+alarms that look at their dimensions, which it overlooks."""
 
 from typing import Any
 
@@ -25,6 +26,7 @@ def install() -> None:
     """Adds composite alarms and lets alarms have `Metrics`."""
     add(COMPOSITE, _create_composite, lambda name, _: cloudwatch._composite_alarms.pop(name, None))
     provisioners._cw_metric_alarm_record = _alarm_record(provisioners._cw_metric_alarm_record)
+    cloudwatch._evaluate_alarm = _by_dimensions(cloudwatch._evaluate_alarm)
 
 
 def _create_composite(logical_id: str, properties: Properties, stack: str) -> Created:
@@ -52,3 +54,18 @@ def _alarm_record(record_of_metric: Any) -> Any:
         return alarm | {"Metrics": metrics}
 
     return record
+
+
+def _by_dimensions(evaluate: Any) -> Any:
+    """An alarm looks at the metric with exactly its dimensions; ministack looks at all metrics of that name."""
+
+    def evaluate_by_dimensions(alarm: dict[str, Any]) -> None:
+        everything = cloudwatch._metrics
+        wanted = cloudwatch._dims_key(cloudwatch._dims_from_list(alarm.get("Dimensions") or []))
+        cloudwatch._metrics = {key: points for key, points in everything.items() if key[2] == wanted}
+        try:
+            evaluate(alarm)
+        finally:
+            cloudwatch._metrics = everything
+
+    return evaluate_by_dimensions

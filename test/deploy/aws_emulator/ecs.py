@@ -7,7 +7,7 @@ from ministack.services.cloudformation import provisioners
 
 from .provisioning import Properties, after
 
-CONTAINER_KEYS = ("secrets", "healthCheck", "dependsOn", "ulimits", "linuxParameters")
+CONTAINER_KEYS = {"secrets", "healthCheck", "dependsOn", "ulimits", "linuxParameters"}
 """Parts of a container whose inner names ministack leaves as the template spells them."""
 
 TASK_KEYS = {"RuntimePlatform": "runtimePlatform", "EphemeralStorage": "ephemeralStorage"}
@@ -30,12 +30,13 @@ def install() -> None:
 
 def _containers(normalize: Any) -> Any:
     def normalized(definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [
-            container | {key: provisioners._pascal_to_camel(container[key]) for key in CONTAINER_KEYS if key in container}
-            for container in normalize(definitions)
-        ]
+        return [container | _camel(container) for container in normalize(definitions)]
 
     return normalized
+
+
+def _camel(container: dict[str, Any]) -> dict[str, Any]:
+    return {key: provisioners._pascal_to_camel(container[key]) for key in CONTAINER_KEYS & container.keys()}
 
 
 def _keep(record: dict[str, Any], properties: Properties, keys: dict[str, str]) -> None:
