@@ -1,7 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+interface SuiteOptions {
+  readonly serial?: boolean;
+  readonly postgres?: boolean;
+  readonly timeoutMs?: number;
+  /** Files that run once before the suite. */
+  readonly before?: readonly string[];
+}
+
 /** One project a suite; suites run one after another, two files at a time, or one where the server is restarted. */
-const suite = (name: string, options: { serial?: boolean; postgres?: boolean; timeoutMs?: number } = {}) => ({
+const suite = (name: string, options: SuiteOptions = {}) => ({
   test: {
     name,
     root: new URL('..', import.meta.url).pathname,
@@ -13,7 +21,7 @@ const suite = (name: string, options: { serial?: boolean; postgres?: boolean; ti
     hookTimeout: 60_000,
     // Two libraries print advice at every start, which would bury what the tests say.
     env: { JSII_DEPRECATED: 'quiet', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    globalSetup: options.postgres ? ['test/support/postgres-global.ts'] : [],
+    globalSetup: [...(options.postgres ? ['test/support/postgres-global.ts'] : []), ...(options.before ?? [])],
   },
 });
 
@@ -30,7 +38,7 @@ export default defineConfig({
       suite('bugs', { postgres: true, timeoutMs: 60_000 }),
       suite('faults', { postgres: true, timeoutMs: 120_000 }),
       suite('deploy', { postgres: true, timeoutMs: 120_000 }),
-      suite('package', { serial: true, timeoutMs: 120_000 }),
+      suite('package', { timeoutMs: 120_000, before: ['test/package/pack-once.ts'] }),
     ],
   },
 });

@@ -17,6 +17,7 @@ const ENTRY_POINTS = [
   'stacks/aws/composed.ts',
   'stacks/local/main.ts',
   'test/emulators/index.ts',
+  'test/package/pack-once.ts',
   'test/run.ts',
   'test/support/postgres-global.ts',
   'test/support/running-files-reporter.mts',
