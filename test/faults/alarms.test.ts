@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BillingMonitoring, LeaseTable } from '../../constructs/aws';
 import { METRICS_NAMESPACE } from '../../runtime/contract';
 import { systemHost } from '../../runtime/host';
+import { SCHEMA_VERSION } from '../../runtime/ledger';
+import { packageVersion } from '../../runtime/ops/version';
 import type { Worker } from '../../stacks/local/workers';
 import { consumerStack, container } from '../aws/stack';
 import { type Alarm, alarmsOf, breaches, watches } from '../support/alarms';
@@ -184,6 +186,13 @@ describe('the alarms on the runtime’s own metrics', () => {
     expect(alarms.length).toBeGreaterThanOrEqual(14);
     expect(unfed(alarms, run.healthy)).toEqual([]);
     expect(raised(alarms, run.healthy)).toEqual([]);
+  });
+
+  it('are fed with the version and the schema of what printed them', async () => {
+    const [line] = run.world.output(run.worker).filter((each) => each.includes('"_aws"'));
+    expect(JSON.parse(line ?? '')).toMatchObject({ Version: packageVersion(), SchemaVersion: String(SCHEMA_VERSION) });
+    const labels = { version: packageVersion(), schema: String(SCHEMA_VERSION) };
+    expect(await run.worker.metric('chargeonce_build_info', labels)).toBe(1);
   });
 
   it('twin: one with another name, dimension or service is fed by nothing', () => {
