@@ -31,12 +31,13 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
   const { billing, kinesis: stream } = config;
   const worker = stream.workerId ?? `worker-${host.uuid()}`;
 
-  const { migrateCommand } = config.database;
+  const { migrateCommand, login } = config.database;
+  const schema = { ...context, migrateCommand, makesLogin: login.method === 'rds-iam' };
   const { ledger, tools } = await openCharging(config, {
     ...context,
     worker,
     overdueAfterMs: OVERDUE_AFTER_MS,
-    checkSchema: (opened) => awaitSchema(() => opened.checkSchema(), { ...context, migrateCommand }),
+    checkSchema: (opened) => awaitSchema(() => opened.checkSchema(), schema),
   });
 
   const aws = awsClients({ ...stream });

@@ -6,7 +6,14 @@ const GENERAL_HELP = 'Check that the database runs and that this process may rea
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 
-  constructor(statement: string, waitedMs: number, cause: unknown, help = GENERAL_HELP) {
+  /** `loginRefused`: the database answered, but only to refuse the login. */
+  constructor(
+    statement: string,
+    waitedMs: number,
+    cause: unknown,
+    readonly loginRefused = false,
+    help = GENERAL_HELP,
+  ) {
     super(`The ledger did not answer '${statement}' within ${Math.round(waitedMs)} ms: ${reason(cause)}. ${help}`, {
       cause,
     });

@@ -68,7 +68,7 @@ export class Statements {
         if (kind === 'login') this.login.refused = true;
         const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + host.random() / 2);
         const waited = host.monotonic() - started;
-        if (waited + pause > retryForMs) throw new LedgerUnavailable(name, waited, error, help);
+        if (waited + pause > retryForMs) throw new LedgerUnavailable(name, waited, error, kind === 'login', help);
         if (tries === 1)
           log.warn({ statement: name, error: reason(error), help }, 'a ledger statement failed, repeating it');
         await host.sleep(pause, this.closing.signal);

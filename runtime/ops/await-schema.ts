@@ -1,11 +1,13 @@
 /** A worker may be started before the migration that it needs: it waits, and says what to run. */
 import type { Host } from '../host';
-import { SchemaTooOld } from '../ledger/errors';
+import { LedgerUnavailable, SchemaTooOld } from '../ledger/errors';
 import type { Log } from '../processor/ports';
 
 export interface SchemaWait {
   /** What a person runs to bring the schema up to date. */
   readonly migrateCommand: string;
+  /** Whether the migration also makes the role that this worker logs in with: a refused login is waited for then. */
+  readonly makesLogin: boolean;
   readonly host: Host;
   readonly log: Log;
   /** Told why the start does not go on. */
@@ -19,10 +21,14 @@ const SAY_EVERY_MS = 60_000;
 
 /**
  * What the ledger says of its schema, as soon as it is new enough. Rejects with SchemaTooNew at once, with the
- * ledger's error when it does not answer, and with SchemaTooOld when the signal aborts.
+ * ledger's error when it does not answer, and with what it waited for when the signal aborts.
  */
 export async function awaitSchema<T>(checkSchema: () => Promise<T>, wait: SchemaWait): Promise<T> {
   const { migrateCommand, host, log, waiting, signal } = wait;
+  const whyWait = (error: unknown): string | undefined => {
+    if (error instanceof SchemaTooOld) return `${error.found}. Run: ${migrateCommand}`;
+    return wait.makesLogin && error instanceof LedgerUnavailable && error.loginRefused ? error.message : undefined;
+  };
   let saidAt: number | undefined;
   for (;;) {
     try {
@@ -33,8 +39,8 @@ export async function awaitSchema<T>(checkSchema: () => Promise<T>, wait: Schema
       }
       return schema;
     } catch (error) {
-      if (!(error instanceof SchemaTooOld) || signal.aborted) throw error;
-      const reason = `${error.found}. Run: ${migrateCommand}`;
+      const reason = whyWait(error);
+      if (reason === undefined || signal.aborted) throw error;
       waiting(reason);
       if (saidAt === undefined || host.monotonic() - saidAt >= SAY_EVERY_MS) {
         saidAt = host.monotonic();

@@ -1,7 +1,7 @@
 /** From the configuration to what the ledger connects with: files and secrets are read here. */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
-import type { DatabaseConfig } from '../config';
+import { type DatabaseConfig, DEFAULT_MIGRATE_COMMAND } from '../config';
 import type { LedgerConnection } from '../ledger/connection';
 import { LedgerSecret } from './ledger-secret';
 import { rdsToken } from './rds-token';
@@ -36,7 +36,7 @@ async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
     return {
       ...place,
       password: await rdsToken({ host, port, user, ...login }),
-      loginHelp: rdsHelp(user, login.region),
+      loginHelp: rdsHelp(user, config),
     };
   }
   const { password, passwordFile } = login;
@@ -46,10 +46,14 @@ async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
   return { ...place, ...(password === undefined ? {} : { password }) };
 }
 
-function rdsHelp(user: string, region: string): string {
+function rdsHelp(user: string, { migrateCommand }: DatabaseConfig): string {
+  const command =
+    migrateCommand === DEFAULT_MIGRATE_COMMAND
+      ? `${migrateCommand} --worker-role ${user} --worker-auth rds-iam`
+      : migrateCommand;
   return (
-    `The role of this process must be allowed rds-db:connect as ${user} on this database in ${region}, and ${user} must be ` +
-    `a member of rds_iam (chargeonce migrate --apply --worker-role ${user} --worker-auth rds-iam).`
+    `The role of this process must be allowed rds-db:connect as ${user} on this database, and ${user} must exist and be ` +
+    `a member of rds_iam. That is made by: ${command}`
   );
 }
 

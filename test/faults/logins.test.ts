@@ -59,7 +59,7 @@ describe('a worker', () => {
     }
   });
 
-  it('tries again when its token is refused, and is ready as soon as one is taken', async () => {
+  it('waits for the role that it logs in with, and for a token that is taken, and says what to run', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'chargeonce-logins-'));
     const managed = await startManagedPostgres();
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -70,9 +70,7 @@ describe('a worker', () => {
     });
     try {
       const workerRole = { name: 'chargeonce_worker', auth: 'rds-iam' } as const;
-      await migrate({ connection: { url: managed.ownerUrl }, workerRole });
       writeFileSync(join(folder, 'ca.pem'), endpoint.authority.pem);
-      endpoint.refuse(1_000);
       const worker = await world.startWorker({
         DATABASE_URL: '',
         DATABASE_AUTH: 'rds-iam',
@@ -82,7 +80,11 @@ describe('a worker', () => {
         PGUSER: workerRole.name,
         PGSSLMODE: 'verify-full',
         PGSSLROOTCERT: join(folder, 'ca.pem'),
+        MIGRATE_COMMAND: 'aws ecs run-task --task-definition migrate',
       });
+      await until('it says what to run', () => worker.tail().includes('That is made by: aws ecs run-task'));
+      endpoint.refuse(1_000);
+      await migrate({ connection: { url: managed.ownerUrl }, workerRole });
       await until('it was refused three times', () => endpoint.logins.length > 3);
       const response = await fetch(`http://127.0.0.1:${worker.port}/readyz`);
       expect(response.status).toBe(503);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { SchemaTooNew, SchemaTooOld } from '../../../runtime/ledger/errors';
+import { LedgerUnavailable, SchemaTooNew, SchemaTooOld } from '../../../runtime/ledger/errors';
 import { awaitSchema } from '../../../runtime/ops/await-schema';
 import { FakeHost } from '../../support/fake-host';
 import { KeptLog } from '../../support/quiet';
 
-function start(checkSchema: () => Promise<string>) {
+function start(checkSchema: () => Promise<string>, makesLogin = false) {
   const host = new FakeHost();
   const log = new KeptLog();
   const controller = new AbortController();
   const reasons: string[] = [];
   const waiting = (reason: string) => reasons.push(reason);
-  const wait = { migrateCommand: 'make migrate', host, log, waiting, signal: controller.signal };
+  const wait = { migrateCommand: 'make migrate', makesLogin, host, log, waiting, signal: controller.signal };
   const ended = awaitSchema(checkSchema, wait).catch((error: unknown) => error);
   return { host, log, reasons, ended, stop: () => controller.abort() };
 }
@@ -35,6 +35,24 @@ describe('waiting for the schema', () => {
     expect(await ended).toBe('ledger');
     expect(log.has(/new enough now/)).toBe(true);
     expect(reasons.at(-1)).not.toBe(words);
+  });
+
+  test('is for a refused login too, where the migration makes it, and for no other silence', async () => {
+    const refused = new LedgerUnavailable('readMeta', 60_000, new Error('no'), true, 'Run: make migrate');
+    let made = false;
+    const { host, log, reasons, ended } = start(async () => {
+      if (!made) throw refused;
+      return 'ledger';
+    }, true);
+    await host.settle();
+    expect(reasons).toEqual([refused.message]);
+    expect(log.matching('Run: make migrate')).toHaveLength(1);
+    made = true;
+    await host.advance(2_000);
+    expect(await ended).toBe('ledger');
+    expect(await start(() => Promise.reject(refused)).ended).toBe(refused);
+    const silent = new LedgerUnavailable('readMeta', 60_000, new Error('gone'));
+    expect(await start(() => Promise.reject(silent), true).ended).toBe(silent);
   });
 
   test('is no waiting at all where the schema is right', async () => {
