@@ -1,4 +1,5 @@
 /** Clients of the services that are deployed to, on one endpoint and with one identity. */
+import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-scaling';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
@@ -26,6 +27,7 @@ export function awsClients(endpoint: string, credentials: Credentials = ROOT) {
   // One refusal is an answer here, not a fault to be tried again.
   const options = { endpoint, region: REGION, credentials, maxAttempts: 1 };
   return {
+    autoScaling: new ApplicationAutoScalingClient(options),
     cloudFormation: new CloudFormationClient(options),
     cloudWatch: new CloudWatchClient(options),
     dynamodb: new DynamoDBClient(options),

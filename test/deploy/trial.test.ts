@@ -6,9 +6,16 @@ import { UpdateServiceCommand } from '@aws-sdk/client-ecs';
 import { PutRolePolicyCommand } from '@aws-sdk/client-iam';
 import { StopStreamEncryptionCommand } from '@aws-sdk/client-kinesis';
 import { ModifyDBInstanceCommand } from '@aws-sdk/client-rds';
-import { App, aws_ecs as ecs, RemovalPolicy, Stack, aws_secretsmanager as secrets } from 'aws-cdk-lib';
+import {
+  App,
+  aws_ecs as ecs,
+  aws_kinesis as kinesis,
+  RemovalPolicy,
+  Stack,
+  aws_secretsmanager as secrets,
+} from 'aws-cdk-lib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KinesisBilling, SpendCap } from '../../constructs/aws';
+import { BillingStream, KinesisBilling, LeaseTable, Migrations, SpendCap } from '../../constructs/aws';
 import { assemble, type Deployment, startDeployment } from './deployment';
 import { added, inventory } from './inventory';
 import type { DeployedStack } from './read-back/deployed-stack';
@@ -17,11 +24,18 @@ import { misfits } from './read-back/expect-deployed';
 function trialApp(outdir: string): App {
   const app = new App({ analyticsReporting: false, outdir });
   const stack = new Stack(app, 'Trial');
+  const removalPolicy = RemovalPolicy.DESTROY;
   new KinesisBilling(stack, 'Usage', {
     stripeKey: secrets.Secret.fromSecretNameV2(stack, 'StripeKey', 'billing/stripe-rk'),
     spendCap: SpendCap.off(),
+    // Sized by hand, and migrated by hand: the other half of what the pattern can be.
+    stream: new BillingStream(stack, 'Stream', {
+      ...{ streamMode: kinesis.StreamMode.PROVISIONED, shardCount: 4, removalPolicy },
+    }),
+    leaseTable: new LeaseTable(stack, 'Leases', { maxShards: 200, deletionProtection: false, removalPolicy }),
+    migrations: Migrations.MANUAL,
     image: ecs.ContainerImage.fromRegistry(`registry.test/chargeonce@sha256:${'0'.repeat(64)}`),
-    removalPolicy: RemovalPolicy.DESTROY,
+    removalPolicy,
   });
   return app;
 }

@@ -2,8 +2,9 @@
 
 from ministack import app
 
-from . import cloudwatch, dependencies, dynamodb, ec2, ecs, enforcement, kinesis, rds
+from . import application_autoscaling, cloudwatch, dependencies, dynamodb, ec2, ecs, enforcement, kinesis, rds
 
-for module in (cloudwatch, dynamodb, ec2, ecs, kinesis, rds, dependencies, enforcement):
+parts = (application_autoscaling, cloudwatch, dynamodb, ec2, ecs, kinesis, rds, dependencies, enforcement)
+for module in parts:
     module.install()
 app.main()

@@ -1,10 +1,5 @@
-/** Reads back what keeps data: stream, table, database, log groups. */
+/** Reads back what keeps data: stream, database, log groups; the table has a file of its own. */
 import { DescribeLogGroupsCommand, ListTagsForResourceCommand } from '@aws-sdk/client-cloudwatch-logs';
-import {
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  ListTagsOfResourceCommand,
-} from '@aws-sdk/client-dynamodb';
 import { DescribeStreamSummaryCommand, ListTagsForStreamCommand } from '@aws-sdk/client-kinesis';
 import {
   DescribeDBInstancesCommand,
@@ -12,8 +7,8 @@ import {
   DescribeDBParametersCommand,
   DescribeDBSubnetGroupsCommand,
 } from '@aws-sdk/client-rds';
-import { REGION } from '../emulator';
-import { type Json, only, type Reader, tags } from './reading';
+import { only, type Reader, tags } from './reading';
+import { table } from './table';
 
 const stream: Reader = {
   async read({ kinesis }, { physicalId: StreamName }) {
@@ -31,38 +26,6 @@ const stream: Reader = {
         Tags: tags(Tags),
       },
       attributes: { Arn: found.StreamARN },
-    };
-  },
-};
-
-const table: Reader = {
-  async read({ dynamodb }, { physicalId: TableName }) {
-    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
-    const found = Table!;
-    const { ContinuousBackupsDescription } = await dynamodb.send(new DescribeContinuousBackupsCommand({ TableName }));
-    const { Tags } = await dynamodb.send(new ListTagsOfResourceCommand({ ResourceArn: found.TableArn }));
-    const recovery = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
-    const indexes = found.GlobalSecondaryIndexes ?? [];
-    return {
-      properties: {
-        TableName: found.TableName,
-        AttributeDefinitions: found.AttributeDefinitions as Json,
-        KeySchema: found.KeySchema as Json,
-        BillingMode: found.BillingModeSummary?.BillingMode,
-        GlobalSecondaryIndexes: indexes.map(({ IndexName, KeySchema, Projection }) => ({
-          ...{ IndexName, KeySchema: KeySchema as Json, Projection: Projection as Json },
-        })),
-        Replicas: [
-          {
-            Region: REGION,
-            DeletionProtectionEnabled: found.DeletionProtectionEnabled,
-            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: recovery === 'ENABLED' },
-            GlobalSecondaryIndexes: indexes.map(({ IndexName }) => ({ IndexName })),
-            Tags: tags(Tags),
-          },
-        ],
-      },
-      attributes: { Arn: found.TableArn },
     };
   },
 };
