@@ -12,6 +12,7 @@ CONTAINER_KEYS = {"secrets", "healthCheck", "dependsOn", "ulimits", "linuxParame
 
 TASK_KEYS = {"RuntimePlatform": "runtimePlatform", "EphemeralStorage": "ephemeralStorage"}
 SERVICE_KEYS = {
+    "DeploymentController": "deploymentController",
     "EnableECSManagedTags": "enableECSManagedTags",
     "PropagateTags": "propagateTags",
     "EnableExecuteCommand": "enableExecuteCommand",

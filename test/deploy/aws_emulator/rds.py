@@ -1,4 +1,5 @@
-"""RDS: an instance whose owner's password RDS makes and keeps in a secret; ministack does so for clusters only."""
+"""RDS: an instance whose owner's password RDS makes and keeps in a secret, which ministack does for clusters only; and
+what else of an instance it does not keep: its log exports and its certificate authority."""
 
 import json
 import secrets
@@ -32,6 +33,8 @@ def install() -> None:
 def _keep(instance_id: str, properties: Properties, attributes: dict[str, str]) -> None:
     instance = rds._instances[instance_id]
     instance["EnabledCloudwatchLogsExports"] = properties.get("EnableCloudwatchLogsExports", [])
+    if "CACertificateIdentifier" in properties:
+        instance["CACertificateIdentifier"] = properties["CACertificateIdentifier"]
     if not properties.get("ManageMasterUserPassword"):
         return
     if "MasterUserPassword" in properties:
