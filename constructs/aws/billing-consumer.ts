@@ -76,7 +76,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     const setting = this.taskSettingOf(props, vpc, subnets);
     const wiring = { image: props.image ?? this.packaged(setting.cpuArchitecture), logGroup: this.logGroup };
     if (props.migrations === Migrations.MANUAL) {
-      const container = migrateContainer(wiring, props.ledger);
+      const container = migrateContainer(wiring, props.ledger, props.environment);
       this.migrateTask = new ManualTask(this, 'Migrate', setting, container, migrateArguments(props.ledger));
     }
     this.taskDefinition = this.addWorker(props, settings, setting, wiring);
@@ -220,7 +220,10 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     );
     if (this.migrateTask === undefined) {
       worker.addContainerDependencies({
-        container: task.addContainer('Migrate', { ...migrateContainer(wiring, props.ledger), essential: false }),
+        container: task.addContainer('Migrate', {
+          ...migrateContainer(wiring, props.ledger, props.environment),
+          essential: false,
+        }),
         condition: ecs.ContainerDependencyCondition.SUCCESS,
       });
     }

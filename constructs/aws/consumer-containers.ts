@@ -59,13 +59,25 @@ export function workerContainer(wiring: Wiring, told: Told): NamedContainer {
   };
 }
 
-/** Brings the schema up to date: a no-op when it is current, under a lock otherwise. The only one that sees the owner. */
-export function migrateContainer(wiring: Wiring, ledger: ILedgerDatabase): NamedContainer {
+/**
+ * Brings the schema up to date: a no-op when it is current, under a lock otherwise. The only one that sees the owner.
+ *
+ * @param given settings of the user's, of which it gets what says how to reach the ledger
+ */
+export function migrateContainer(
+  wiring: Wiring,
+  ledger: ILedgerDatabase,
+  given: Readonly<Record<string, string>> = {},
+): NamedContainer {
+  const privateCa = given[ENVIRONMENT.PGSSLROOTCERT];
   return container({
     name: 'migrate',
     command: migrateArguments(ledger),
     ...wiring,
-    environment: ledgerEnvironment(ledger),
+    environment: {
+      ...(privateCa === undefined ? {} : { [ENVIRONMENT.PGSSLROOTCERT]: privateCa }),
+      ...ledgerEnvironment(ledger),
+    },
     secrets: {
       [ENVIRONMENT.PGUSER]: ecs.Secret.fromSecretsManager(ledger.ownerSecret, 'username'),
       [ENVIRONMENT.PGPASSWORD]: ecs.Secret.fromSecretsManager(ledger.ownerSecret, 'password'),
