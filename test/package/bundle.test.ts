@@ -77,7 +77,7 @@ async function runUntil(node: string, env: Record<string, string>, printed: stri
   });
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk;
-    if (out.includes(printed)) child.kill('SIGTERM');
+    if (out.includes(printed) && !child.killed) child.kill('SIGTERM');
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, out, err };
