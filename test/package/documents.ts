@@ -37,7 +37,8 @@ declare function expect(value: unknown): { toMatchSnapshot(): void; toBe(other: 
 const SUBPATHS = {
   chargeonce: 'runtime/contract/index.ts',
   'chargeonce/aws': 'constructs/aws/index.ts',
-  'chargeonce/runtime/kinesis': 'runtime/sources/kinesis/index.ts',
+  'chargeonce/runtime': 'runtime/index.ts',
+  'chargeonce/runtime/kinesis': 'runtime/kinesis.ts',
   'chargeonce/testing': 'test/emulators/index.ts',
 };
 
