@@ -73,7 +73,9 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
     busy,
     halt,
   );
-  const watching = watchWork({ ledger, processor, unresolvedAfterMs: billing.parkAfterMs, host, log, metrics }, signal);
+  const everyMs = config.process.metricsIntervalMs / 2;
+  const watched = { ledger, processor, unresolvedAfterMs: billing.parkAfterMs, everyMs, host, log, metrics };
+  const watching = watchWork(watched, signal);
   const done = Promise.all([source.run(processor, signal), reconciler.run()]).then(async () => {
     aws.destroy();
     await ledger.close();

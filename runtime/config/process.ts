@@ -7,8 +7,10 @@ export interface ProcessConfig {
   /** 0: any free port; the log says which. */
   readonly healthPort: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  /** `emf`: one CloudWatch line a minute on stdout; `json`: the same figures as plain JSON. */
+  /** `emf`: lines for CloudWatch on stdout; `json`: the same figures as plain JSON. */
   readonly metricsFormat: 'none' | 'emf' | 'json';
+  /** Between two of those lines. The constructs' alarms look at minutes, so a longer time is refused. */
+  readonly metricsIntervalMs: number;
   readonly metricsNamespace: string;
   readonly metricsService: string;
   /** From the first SIGTERM to a forced exit. */
@@ -39,6 +41,7 @@ export function readProcess(reader: Reader, stripe: { mode: 'test' | 'live'; tim
     healthPort: reader.number('HEALTH_PORT', { min: 0, max: 65_535, fallback: 8080, unit: 'a TCP port' }),
     logLevel: reader.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error'] as const, 'info'),
     metricsFormat: reader.oneOf('METRICS_FORMAT', ['none', 'emf', 'json'] as const, 'none'),
+    metricsIntervalMs: reader.milliseconds('METRICS_INTERVAL_MS', { min: 1_000, max: 60_000, fallback: 60_000 }),
     metricsNamespace: reader.optional('METRICS_NAMESPACE') ?? METRICS_NAMESPACE,
     metricsService: reader.optional('METRICS_SERVICE') ?? METRICS_SERVICE,
     drainTimeoutMs,

@@ -134,10 +134,11 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 function startMetricsLines(worker: Worker, metrics: ProcessMetrics): { stop(): Promise<void> } {
   const { metricsFormat: format, metricsNamespace: namespace, metricsService: service } = worker.config.process;
+  const { metricsIntervalMs: intervalMs } = worker.config.process;
   if (format === 'none') return { stop: async () => undefined };
   const controller = new AbortController();
   const write = worker.shell.out;
-  const options = { format, namespace, service, metrics, host: worker.host, write };
+  const options = { format, namespace, service, metrics, host: worker.host, write, intervalMs };
   const running = writeMetricsLines(options, controller.signal);
   return {
     async stop() {

@@ -9,13 +9,12 @@ export interface WatchedWork {
   readonly processor: Pick<Processor, 'stalledMs'>;
   /** A row whose outcome is open for longer than this counts as unresolved. */
   readonly unresolvedAfterMs: number;
+  /** Between two looks, jittered. Every worker asks, and all get the same answer. */
+  readonly everyMs: number;
   readonly host: Host;
   readonly log: Log;
   readonly metrics: Metrics;
 }
-
-/** Often enough for one line of metrics a minute; every worker asks, and all get the same answer. */
-const EVERY_MS = 30_000;
 
 /** Runs until the signal aborts. Never rejects. */
 export async function watchWork(work: WatchedWork, signal: AbortSignal): Promise<void> {
@@ -27,6 +26,6 @@ export async function watchWork(work: WatchedWork, signal: AbortSignal): Promise
     } catch (error) {
       log.debug({ err: error }, 'The ledger did not say what is unresolved; asked again later');
     }
-    await host.sleep(EVERY_MS * (0.9 + 0.2 * host.random()), signal);
+    await host.sleep(work.everyMs * (0.9 + 0.2 * host.random()), signal);
   }
 }

@@ -60,6 +60,7 @@ describe('a complete environment', () => {
         healthPort: 8080,
         logLevel: 'info',
         metricsFormat: 'none',
+        metricsIntervalMs: 60_000,
         metricsNamespace: 'chargeonce',
         metricsService: 'chargeonce',
         drainTimeoutMs: 100_000,
