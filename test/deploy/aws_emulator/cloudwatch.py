@@ -1,12 +1,11 @@
-"""CloudWatch: composite alarms, which ministack has no type for; alarms on a metric expression, which it refuses; and
-alarms that look at their dimensions, which it overlooks."""
+"""CloudWatch: composite alarms, which ministack has no type for, and dimensions, which its alarms overlook."""
 
 from typing import Any
 
 from ministack.services import cloudwatch
 from ministack.services.cloudformation import provisioners
 
-from .provisioning import Created, ProvisioningError, Properties, add, json_of, only
+from .provisioning import Created, Properties, add, json_of, only
 
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 COMPOSITE_PROPERTIES = {
@@ -19,13 +18,11 @@ COMPOSITE_PROPERTIES = {
     "InsufficientDataActions",
     "Tags",
 }
-METRIC_FIELDS = ("MetricName", "Namespace", "Statistic", "ExtendedStatistic", "Period")
 
 
 def install() -> None:
-    """Adds composite alarms and lets alarms have `Metrics`."""
+    """Adds composite alarms, and lets alarms look at the metric they name."""
     add(COMPOSITE, _create_composite, lambda name, _: cloudwatch._composite_alarms.pop(name, None))
-    provisioners._cw_metric_alarm_record = _alarm_record(provisioners._cw_metric_alarm_record)
     cloudwatch._evaluate_alarm = _by_dimensions(cloudwatch._evaluate_alarm)
 
 
@@ -35,25 +32,6 @@ def _create_composite(logical_id: str, properties: Properties, stack: str) -> Cr
     # The service checks the rule's grammar and that the alarms it names exist.
     json_of(cloudwatch._put_composite_alarm({}, properties | {"AlarmName": name}, False, True), "PutCompositeAlarm")
     return name, {"Arn": cloudwatch._composite_alarms[name]["AlarmArn"]}
-
-
-def _alarm_record(record_of_metric: Any) -> Any:
-    """An alarm on `Metrics` keeps them; everything else of it is as for an alarm on one metric."""
-
-    def record(name: str, properties: Properties) -> dict[str, Any]:
-        metrics = properties.get("Metrics")
-        if not metrics:
-            return record_of_metric(name, properties)
-        returned = [metric["Id"] for metric in metrics if metric.get("ReturnData", True)]
-        if len(returned) != 1:
-            raise ProvisioningError(f"alarm {name}: exactly one metric must return data, not {returned}")
-        rest = {key: value for key, value in properties.items() if key != "Metrics"}
-        alarm = record_of_metric(name, rest | {"MetricName": "expression", "Namespace": "expression"})
-        for field in METRIC_FIELDS:
-            alarm.pop(field, None)
-        return alarm | {"Metrics": metrics}
-
-    return record
 
 
 def _by_dimensions(evaluate: Any) -> Any:
