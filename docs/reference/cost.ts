@@ -113,7 +113,7 @@ function compute(): Line[] {
       what: 'Secrets: Stripe key, owner of the ledger',
       how: `2 × $${secret}`,
       dollars: 2 * secret,
-      source: `${page('Secrets Manager', 'secrets-manager')}`,
+      source: `${page('Secrets Manager', 'secrets-manager')}, from memory`,
       knob: '',
     },
   ];
