@@ -1,4 +1,5 @@
-/** The smallest real stack, deployed by the CDK's own command line: read back, deployed again, updated, destroyed. */
+/** The smallest real stack, deployed by the command line of the CDK: read back, deployed again, updated, rolled back, destroyed. */
+import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeNatGatewaysCommand } from '@aws-sdk/client-ec2';
 import {
@@ -8,8 +9,9 @@ import {
   type PutRecordCommandOutput,
 } from '@aws-sdk/client-kinesis';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import type { App } from 'aws-cdk-lib';
+import { type App, Stack } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnSecurityGroupIngress } from 'aws-cdk-lib/aws-ec2';
 import { CfnService } from 'aws-cdk-lib/aws-ecs';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,11 +34,36 @@ function updatedApp(outdir: string): App {
   return app;
 }
 
+/** A change that fails halfway: after the service got its new count, a rule names a group that is not there. */
+function brokenApp(outdir: string): App {
+  const app = updatedApp(outdir);
+  const all = app.node.findAll();
+  const service = all.find((each) => each instanceof CfnService)!;
+  service.desiredCount = 9;
+  const rule = new CfnSecurityGroupIngress(Stack.of(service), 'Broken', {
+    groupId: 'sg-0',
+    ipProtocol: '-1',
+    cidrIp: '10.0.0.0/8',
+  });
+  rule.addDependency(service);
+  return app;
+}
+
+interface Widget {
+  readonly properties: { readonly metrics?: readonly (readonly unknown[])[] };
+}
+
+/** Name and value in turn, as a dashboard lists dimensions. */
+function pairs(words: readonly unknown[]): [unknown, unknown][] {
+  return words.flatMap((word, index): [unknown, unknown][] => (index % 2 === 0 ? [[word, words[index + 1]]] : []));
+}
+
 const KEPT = ['AWS::Kinesis::Stream', 'AWS::DynamoDB::GlobalTable', 'AWS::RDS::DBInstance', 'AWS::Logs::LogGroup'];
 
 describe('the pattern', () => {
   const assembly = assemble(billingApp);
   const updated = assemble(updatedApp);
+  const broken = assemble(brokenApp);
   let deployment: Deployment;
   let before: Set<string>;
   let stack: DeployedStack;
@@ -55,7 +82,7 @@ describe('the pattern', () => {
 
   afterAll(async () => {
     await deployment?.close();
-    for (const each of [assembly, updated]) each.remove();
+    for (const each of [assembly, updated, broken]) each.remove();
   });
 
   describe('is deployed', () => {
@@ -71,6 +98,17 @@ describe('the pattern', () => {
         }),
       );
       expect(rules.reduce((sum, each) => sum + each)).toBe(stack.ofType('AWS::EC2::SecurityGroupIngress').length);
+    });
+
+    it('with a dashboard that can be drawn, on metrics of what is deployed', async () => {
+      const { properties } = await stack.read(stack.ofType('AWS::CloudWatch::Dashboard')[0]!);
+      const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: Widget[] };
+      const shown = widgets.flatMap((widget) => widget.properties.metrics ?? []);
+      const dimensions = shown.flatMap(([, , ...rest]) => pairs(rest.filter((each) => typeof each === 'string')));
+      expect(dimensions.length).toBeGreaterThan(10);
+      expect(dimensions).toContainEqual(['StreamName', one('AWS::Kinesis::Stream')]);
+      expect(dimensions).toContainEqual(['TableName', one('AWS::DynamoDB::GlobalTable')]);
+      expect(dimensions).toContainEqual(['DBInstanceIdentifier', one('AWS::RDS::DBInstance')]);
     });
 
     it('with a secret of the owner that RDS made', async () => {
@@ -132,6 +170,20 @@ describe('the pattern', () => {
       const { Records } = await kinesis.send(new GetRecordsCommand({ ShardIterator }));
       expect(Records?.map((each) => Buffer.from(each.Data!).toString())).toEqual(['kept']);
       expect((await dynamodb.send(new GetItemCommand(lease()))).Item).toBeDefined();
+    });
+  });
+
+  describe('is updated with a change that fails', () => {
+    it('and is rolled back to what it was, with all that keeps data', async () => {
+      const old = ids();
+      await expect(deployment.deploy(broken)).rejects.toThrow(/Security group sg-0 not found/);
+      const { Stacks } = await deployment.clients.cloudFormation.send(new DescribeStacksCommand({}));
+      expect(Stacks!.find(({ StackName }) => StackName === 'Billing')!.StackStatus).toBe('UPDATE_ROLLBACK_COMPLETE');
+      stack = await deployment.stack('Billing');
+      expect(ids()).toEqual(old);
+      for (const type of updated.types) expect(await misfits([stack], type)).toEqual([]);
+      const [service] = stack.ofType('AWS::ECS::Service');
+      expect((await stack.read(service!)).properties.DesiredCount).toBe(UPDATED.desiredCount);
     });
   });
 

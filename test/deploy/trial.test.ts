@@ -13,6 +13,7 @@ import {
   RemovalPolicy,
   Stack,
   aws_secretsmanager as secrets,
+  Tags,
 } from 'aws-cdk-lib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BillingStream, KinesisBilling, LeaseTable, Migrations, SpendCap } from '../../constructs/aws';
@@ -37,6 +38,7 @@ function trialApp(outdir: string): App {
     image: ecs.ContainerImage.fromRegistry(`registry.test/chargeonce@sha256:${'0'.repeat(64)}`),
     removalPolicy,
   });
+  Tags.of(app).add('team', 'billing');
   return app;
 }
 

@@ -32,7 +32,8 @@ def succeeded(response: Response, action: str) -> bytes:
     status, _, body = response
     raw = body if isinstance(body, bytes) else body.encode()
     if status >= 400:
-        raise ProvisioningError(f"{action}: {raw.decode()}")
+        # On one line, as the events of a stack are.
+        raise ProvisioningError(f"{action}: {' '.join(raw.decode().split())}")
     return raw
 
 

@@ -6,8 +6,10 @@ import {
   DescribeDBParameterGroupsCommand,
   DescribeDBParametersCommand,
   DescribeDBSubnetGroupsCommand,
+  ListTagsForResourceCommand as ListTagsOfDatabaseResource,
 } from '@aws-sdk/client-rds';
-import { only, type Reader, tags } from './reading';
+import type { AwsClients } from '../clients';
+import { type Json, only, type Reader, tags } from './reading';
 import { table } from './table';
 
 const stream: Reader = {
@@ -76,6 +78,10 @@ const database: Reader = {
   },
 };
 
+async function tagsOf(rds: AwsClients['rds'], ResourceName: string | undefined): Promise<Json> {
+  return tags((await rds.send(new ListTagsOfDatabaseResource({ ResourceName }))).TagList);
+}
+
 const subnetGroup: Reader = {
   async read({ rds }, { physicalId }) {
     const command = new DescribeDBSubnetGroupsCommand({ DBSubnetGroupName: physicalId });
@@ -84,6 +90,7 @@ const subnetGroup: Reader = {
       properties: {
         DBSubnetGroupDescription: found.DBSubnetGroupDescription,
         SubnetIds: found.Subnets?.map((subnet) => subnet.SubnetIdentifier),
+        Tags: await tagsOf(rds, found.DBSubnetGroupArn),
       },
     };
   },
@@ -99,6 +106,7 @@ const parameterGroup: Reader = {
         Description: found.Description,
         Family: found.DBParameterGroupFamily,
         Parameters: Object.fromEntries((Parameters ?? []).map((each) => [each.ParameterName, each.ParameterValue])),
+        Tags: await tagsOf(rds, found.DBParameterGroupArn),
       },
     };
   },

@@ -33,6 +33,7 @@ async function tagsOf({ cloudWatch }: AwsClients, ResourceARN: string | undefine
 }
 
 const dashboard: Reader = {
+  notKept: { Tags: 'The emulator has no tags of dashboards.' },
   async read({ cloudWatch }, { physicalId: DashboardName }) {
     const { DashboardBody } = await cloudWatch.send(new GetDashboardCommand({ DashboardName }));
     return { properties: { DashboardName, DashboardBody } };
