@@ -15,7 +15,7 @@ export type DatabaseLogin =
   /** Fields `username` and `password`, read again when the server refuses the password. */
   | { readonly method: 'secret'; readonly secretArn: string };
 
-const SECRET_ARN = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}$/;
+const SECRET_ARN = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]{1,512}$/;
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
 
 /** Every other way of logging in that is set beside the chosen one is a problem: which of them wins may not be guessed. */
