@@ -37,7 +37,7 @@ export default defineConfig({
       suite('simulator', { serial: true, postgres: true, timeoutMs: 60_000 }),
       suite('bugs', { postgres: true, timeoutMs: 60_000 }),
       suite('faults', { postgres: true, timeoutMs: 120_000 }),
-      suite('deploy', { postgres: true, timeoutMs: 120_000 }),
+      suite('deploy', { timeoutMs: 120_000 }),
       suite('package', { timeoutMs: 120_000, before: ['test/package/pack-once.ts'] }),
     ],
   },
