@@ -16,6 +16,7 @@ import { type ConsumerMetricName, consumerMetric } from './consumer-metrics';
 import { checkPlace, egressSubnets, warnOfOtherVpc } from './consumer-network';
 import { checkSecretKey, checkSecretPlace, grantImportedKey } from './consumer-secrets';
 import { checkMaxShards } from './lease-checks';
+import { warnOfUnknownRoots } from './ledger-roots';
 import { ManualTask, type TaskSetting, taskDefinition } from './manual-task';
 import { Migrations } from './migrations';
 import { OpsTask } from './ops-task';
@@ -145,6 +146,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
     const vpc = checkPlace(path, props);
     const subnets = egressSubnets(path, vpc, props.vpcSubnets);
     warnOfOtherVpc(this, vpc, props.ledger);
+    warnOfUnknownRoots(this, props);
     checkDesiredCount(path, this.desiredCount, props.stream.shardCount);
     checkMaxShards(path, props.leaseTable.maxShards, props.stream.shardCount);
     checkSize(path, props.cpu ?? CPU, props.memoryLimitMiB ?? MEMORY_MIB);

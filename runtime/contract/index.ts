@@ -36,4 +36,5 @@ export {
   METRICS_SERVICE,
   type MetricName,
 } from './metrics';
+export { RDS_ROOT_REGIONS } from './rds-roots';
 export { ROW_STATUSES, type RowStatus } from './row-status';

@@ -50,7 +50,10 @@ describe.each(combinations)('$name in $where with $flags', ({ shape, options, pa
   });
 
   it('is synthesized without a word, and comes out the same again', () => {
-    expect(synthesis.annotations).toEqual([]);
+    // Whose servers of RDS the packaged image cannot verify, and says so.
+    const rootless = partition !== undefined && partition !== 'aws';
+    const words = synthesis.annotations.filter((text) => !(rootless && text.includes('ENV PGSSLROOTCERT')));
+    expect(words).toEqual([]);
     expect(synthesize(shape, options).templates).toEqual(synthesis.templates);
   });
 
