@@ -1,7 +1,8 @@
 import { type Duration, type Size, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { MIN_RETENTION_HOURS } from '../../runtime/contract';
 import { wrongProp } from '../shared/check';
-import { MAX_RETENTION_HOURS, MIN_RETENTION_HOURS } from '../shared/limits';
+import { MAX_RETENTION_HOURS } from '../shared/limits';
 
 const SMALLEST_RECORD_KIB = 1_024;
 const LARGEST_RECORD_KIB = 10_240;

@@ -1,8 +1,3 @@
-/**
- * Stripe may forget an idempotency key after 24 hours. Two days leave one whole day to notice an outage and to
- * repair it before an event expires unread.
- */
-export const MIN_RETENTION_HOURS = 48;
 /** The longest that Kinesis keeps a record: 365 days. */
 export const MAX_RETENTION_HOURS = 8_760;
 

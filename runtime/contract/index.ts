@@ -25,6 +25,7 @@ export {
   ON_DEMAND_START_WRITES,
   onDemandShards,
   renewalSeconds,
+  scanSeconds,
   TABLE_QUOTA,
 } from './lease-table-size';
 export {
@@ -37,4 +38,5 @@ export {
   type MetricName,
 } from './metrics';
 export { RDS_ROOT_REGIONS } from './rds-roots';
+export { MIN_RETENTION_HOURS } from './retention';
 export { ROW_STATUSES, type RowStatus } from './row-status';

@@ -56,6 +56,9 @@ const SCAN_BUDGET = 50;
 /** A fleet that restarts changes every owner within about this time; a change deletes one key and inserts one. */
 const OWNER_CHANGE_SECONDS = 20;
 
+/** Of one lease item, at the most; measured at 0.4 to 0.5. */
+const ITEM_KILOBYTES = 0.5;
+
 /** Units a second that an account gives one table, reads and writes each, unless AWS raised it. */
 export const TABLE_QUOTA = 40_000;
 /** Writes a second that a new on-demand table serves from the first second; it grows from there. */
@@ -68,14 +71,24 @@ export function renewalSeconds(leaseSeconds: number): number {
   return leaseSeconds / 3 - 0.025;
 }
 
+/** Seconds between two scans of one worker: longer for a larger table and a larger fleet, two leases at the most. */
+export function scanSeconds(load: LeaseTableLoad): number {
+  return Math.min(Math.max(unitsOfARound(load) / SCAN_BUDGET, 2), 2 * load.leaseSeconds);
+}
+
+/** Reads of a fleet whose workers each scan the whole table once. */
+function unitsOfARound(load: LeaseTableLoad): number {
+  const { shards, itemKilobytes = ITEM_KILOBYTES, workers = Math.max(2, Math.ceil(shards / 10)) } = load;
+  return workers * 0.5 * Math.ceil((shards * itemKilobytes) / 4);
+}
+
 /** Size of the lease table for a load. Pure; whole units, never below 5. */
 export function leaseTableSize(load: LeaseTableLoad): LeaseTableSize {
-  const { shards, leaseSeconds, itemKilobytes = 0.5, workers = Math.max(2, Math.ceil(shards / 10)) } = load;
+  const { shards, leaseSeconds, itemKilobytes = ITEM_KILOBYTES } = load;
   const steadyWrites = (Math.ceil(itemKilobytes) * shards) / renewalSeconds(leaseSeconds);
   const writeMinimum = Math.max(SMALLEST, Math.ceil(WRITE_HEADROOM * steadyWrites));
 
-  const oneRound = workers * 0.5 * Math.ceil((shards * itemKilobytes) / 4);
-  const scanSeconds = Math.min(Math.max(oneRound / SCAN_BUDGET, 2), 2 * leaseSeconds);
+  const oneRound = unitsOfARound(load);
   // One round every `scanSeconds`, said without dividing by it: 50.000000000000007 units would round up to one more.
   const reads = Math.max(Math.min(oneRound / 2, SCAN_BUDGET), oneRound / (2 * leaseSeconds));
   const readMinimum = Math.max(SMALLEST, Math.ceil(READ_HEADROOM * reads));
@@ -89,7 +102,7 @@ export function leaseTableSize(load: LeaseTableLoad): LeaseTableSize {
     readMaximum: maximumOf(readMinimum),
     indexWrite,
     indexWriteMaximum: maximumOf(indexWrite),
-    scanSeconds,
+    scanSeconds: scanSeconds(load),
   };
 }
 
@@ -99,7 +112,7 @@ function maximumOf(minimum: number): number {
 
 /** Writes a second of the Kinesis Client Library on the same load, for comparison: its checkpoints are writes too. */
 export function kclWrites(load: LeaseTableLoad, checkpointsPerSecond: number): number {
-  const { shards, leaseSeconds, itemKilobytes = 0.5 } = load;
+  const { shards, leaseSeconds, itemKilobytes = ITEM_KILOBYTES } = load;
   return Math.ceil(itemKilobytes) * shards * (1 / renewalSeconds(leaseSeconds) + checkpointsPerSecond);
 }
 

@@ -5,6 +5,7 @@
  * another owner), `deleted` (the item is gone), `released` (given up on purpose). An ended lease never
  * revives: winning the shard again makes a new object, so a late checkpoint of an old one goes nowhere.
  */
+import { renewalSeconds } from '../../contract';
 import type { Host } from '../../host/host';
 import type { Log, Metrics, Partition } from '../../processor/ports';
 import { errorText } from './aws-errors';
@@ -131,7 +132,7 @@ export class HeldLease implements Partition {
 
   private async renewals(): Promise<void> {
     const { host, leaseDurationMs } = this.deps;
-    const every = leaseDurationMs / 3 - 25;
+    const every = 1_000 * renewalSeconds(leaseDurationMs / 1_000);
     let wait = every * host.random();
     while (!this.signal.aborted) {
       await host.sleep(wait, this.signal);

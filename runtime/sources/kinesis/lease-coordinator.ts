@@ -2,12 +2,13 @@
  * Looks at the lease table again and again: creates the leases it lacks, takes those that the plan names,
  * deletes the ones that are done with. Holds what it took.
  */
+import { scanSeconds } from '../../contract';
 import type { Host } from '../../host/host';
 import type { Log, Metrics } from '../../processor/ports';
 import { errorText } from './aws-errors';
 import { HeldLease, type HeldLeaseDeps, type LeaseEnd } from './held-lease';
 import type { Lease } from './lease-item';
-import { type Memory, planTakes, remember, type Sighted, scanPeriodMs, type Take, unownedLeases } from './lease-plan';
+import { type Memory, planTakes, remember, type Sighted, type Take, unownedLeases } from './lease-plan';
 import type { LeaseStore } from './lease-store';
 import { type InitialPosition, initialCheckpoint, isNumeric, isShardEnd } from './positions';
 import type { ShardCatalog } from './shard-catalog';
@@ -93,7 +94,7 @@ export class LeaseCoordinator {
     }
     this.countUnowned(this.missing + unownedLeases(this.sighted(known, begun)).length);
     const workers = new Set(known.flatMap((lease) => lease.owner ?? [])).add(deps.owner).size;
-    return scanPeriodMs(known.length, workers, deps.leaseDurationMs);
+    return 1_000 * scanSeconds({ shards: known.length, workers, leaseSeconds: deps.leaseDurationMs / 1_000 });
   }
 
   private plan(leases: readonly Lease[], now: number): Take[] {

@@ -126,10 +126,3 @@ function shuffle<T>(items: readonly T[], random: () => number): T[] {
   }
   return result;
 }
-
-/** How often a worker looks at the table: seldom enough that all workers together read at most 50 units a second. */
-export function scanPeriodMs(leases: number, workers: number, leaseDurationMs: number): number {
-  const itemKilobytes = 0.5;
-  const unitsPerRound = workers * 0.5 * Math.ceil((leases * itemKilobytes) / 4);
-  return Math.min(2 * leaseDurationMs, Math.max(2_000, (unitsPerRound / 50) * 1_000));
-}

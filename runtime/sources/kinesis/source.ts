@@ -8,6 +8,7 @@ import type { HeldLease } from './held-lease';
 import { LeaseCoordinator } from './lease-coordinator';
 import { LeaseStore, LeaseTableError } from './lease-store';
 import { type InitialPosition, initialTimestamp } from './positions';
+import { warnOfRetention } from './retention';
 import { ShardCatalog, StreamMissingError } from './shard-catalog';
 import { type ShardWorkerDeps, workShard } from './shard-worker';
 import type { StreamRef } from './shards';
@@ -90,6 +91,7 @@ class KinesisSource implements Source {
     const { host, log } = this.options;
     this.start = (held) => this.work(held, consumer, signal);
     await this.prepare(signal);
+    if (!signal.aborted) await warnOfRetention(this.options.kinesis, this.stream, log, signal);
     while (!signal.aborted) {
       let wait = RETRY_MS;
       try {

@@ -8,6 +8,7 @@ import {
   mostShards,
   onDemandShards,
   renewalSeconds,
+  scanSeconds,
 } from '../../../runtime/contract';
 
 const load = fc.record({
@@ -51,6 +52,13 @@ describe('the size of the lease table', () => {
       readMinimum: read,
       readMaximum: 3 * read,
     });
+  });
+
+  it('is scanned between every 2 s and every two leases, by its size', () => {
+    expect(scanSeconds({ shards: 0, workers: 1, leaseSeconds: 10 })).toBe(2);
+    expect(scanSeconds({ shards: 4, workers: 2, leaseSeconds: 10 })).toBe(2);
+    expect(scanSeconds({ shards: 1_000, workers: 5, leaseSeconds: 10 })).toBe(6.25);
+    expect(scanSeconds({ shards: 1_000, workers: 50, leaseSeconds: 10 })).toBe(20);
   });
 
   it('reads what the budget allows, to the unit: a quotient of a quotient would be one more here and there', () => {

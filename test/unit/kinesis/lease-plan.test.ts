@@ -6,7 +6,6 @@ import {
   type PlanInput,
   planTakes,
   remember,
-  scanPeriodMs,
   unownedLeases,
 } from '../../../runtime/sources/kinesis/lease-plan';
 
@@ -169,10 +168,4 @@ describe('the fair share', () => {
       }),
     );
   });
-});
-
-it('the table is looked at between every 2 s and every two lease durations, by its size', () => {
-  expect(scanPeriodMs(4, 2, L)).toBe(2_000);
-  expect(scanPeriodMs(1_000, 50, L)).toBe(20_000);
-  expect(scanPeriodMs(1_000, 5, L)).toBe(6_250);
 });
