@@ -54,8 +54,10 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
 
   /**
    * @throws when both or neither of `cluster` and `vpc` are given; when the subnets have no way to Stripe; when there are
-   * more tasks than shards; when Fargate has no such size; when `environment` names what the construct sets; when a
-   * secret's key would be a cycle of stacks
+   * more tasks than shards, or too many to share `stripeMaxRps`; when the table's `maxShards` cannot hold the stream's
+   * shards; when Fargate has no such size; when `environment` names what the construct sets; when stream, table or a
+   * secret that is known by its name is certainly elsewhere; when a secret's key would be a cycle of stacks; when a
+   * snapshot is to be left behind
    */
   constructor(scope: Construct, id: string, props: BillingConsumerProps) {
     super(scope, id);

@@ -53,8 +53,8 @@ export interface BillingStreamProps {
 /** The Kinesis stream that carries billing events: encrypted, kept, retained for a week. */
 export class BillingStream extends BillingStreamBase {
   /**
-   * A stream that is made elsewhere. Its retention is checked here when this app makes it, otherwise by the runtime at
-   * start.
+   * A stream that is made elsewhere. One of this app is refused when it keeps events for less than 48 hours; of any
+   * other a worker warns when it starts.
    */
   static fromStream(
     scope: Construct,

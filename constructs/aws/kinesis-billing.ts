@@ -96,6 +96,7 @@ export class KinesisBilling extends Construct {
   /** Addresses that requests to Stripe come from, for its allow list. Absent: `vpc` was given, its owner knows. */
   readonly egressIps?: readonly string[];
 
+  /** @throws when a part that it makes would refuse what it is given; when a snapshot is to be left behind */
   constructor(scope: Construct, id: string, props: KinesisBillingProps) {
     super(scope, id);
     const { removalPolicy } = props;
