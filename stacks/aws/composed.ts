@@ -79,7 +79,6 @@ class ComputeStack extends Stack {
       containerInsights: true,
       alarmActions: [new actions.SnsAction(this.pager())],
     });
-    consumer.opsTask.grantRun(iam.Role.fromRoleName(this, 'OnCall', 'billing-on-call'));
     new CfnOutput(this, 'OpsCommand', { value: consumer.opsTask.command });
   }
 

@@ -18,12 +18,8 @@ function wildcards(template: Template): string[] {
     .filter((text) => text.includes('*'));
 }
 
-/** The token for the image registry is no resource; the other two are what `grantRun` gives. */
-const WIDE = [
-  /^"ecr:GetAuthorizationToken" on "\*"$/,
-  /^"ecs:RunTask" on .*:task-definition\/[\w-]+:\*"/,
-  /^"ecs:DescribeTasks" on .*:task\/",{"Ref":"Cluster\w+"},"\/\*"/,
-];
+/** The token for the image registry is no resource. */
+const WIDE = [/^"ecr:GetAuthorizationToken" on "\*"$/];
 const tooWide = (template: Template) => wildcards(template).filter((text) => !WIDE.some((wide) => wide.test(text)));
 
 const planted = (shape: Shape, plant: (stack: Stack) => void) =>

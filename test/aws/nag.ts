@@ -4,10 +4,6 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import type { Finding, Reviewed } from '../support/reviewed';
 
-const ECS = 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:';
-const TASK_REVISIONS = `${ECS}task-definition/Compute-Consumer-Ops-276C202A:*]`;
-const TASKS = `${ECS}task/<ClusterEB0386A7>/*]`;
-
 export const ACKNOWLEDGED: readonly Reviewed[] = [
   {
     rule: 'AwsSolutions-ECS2',
@@ -24,16 +20,6 @@ export const ACKNOWLEDGED: readonly Reviewed[] = [
     rule: 'AwsSolutions-IAM5[Resource::*]',
     where: /\/ExecutionRole\/DefaultPolicy\/Resource$/,
     reason: 'ecr:GetAuthorizationToken is no action on a resource: AWS allows it on * only.',
-  },
-  {
-    rule: TASK_REVISIONS,
-    where: /\/OnCall\/Policy\w*\/Resource$/,
-    reason: 'Somebody on call may start the ops task: its newest revision, which every deploy numbers anew.',
-  },
-  {
-    rule: TASKS,
-    where: /\/OnCall\/Policy\w*\/Resource$/,
-    reason: 'A task has its id when it runs, so whoever started one may describe those of the cluster.',
   },
   {
     rule: 'AwsSolutions-RDS11',

@@ -11,7 +11,7 @@ import { METRICS_BY_LABEL } from '../../runtime/contract';
 import type { Worker } from '../../stacks/local/workers';
 import { until } from '../support/until';
 import { type AwsClients, awsClients } from './clients';
-import { DeployedWorld } from './deployed-world';
+import { DeployedWorld, ON_CALL } from './deployed-world';
 import { ACCOUNT } from './emulator';
 import { assumeRole } from './identity';
 import { metricsOf, send, startPager } from './paging';
@@ -21,7 +21,7 @@ import { checkpointsOf, isPassed, recordsOf, type StreamRecord } from './stream-
 
 const roleArn = (name: string) => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 const METERING = roleArn('metering');
-const ON_CALL = roleArn('billing-on-call');
+const ON_CALL_ROLE = roleArn(ON_CALL);
 const CUSTOMERS = Array.from({ length: 12 }, (_, index) => `customer-${index + 1}`);
 
 const event = (customer: string, period: string, amount = 500) =>
@@ -193,7 +193,7 @@ describe('network, data and compute in stacks of their own', () => {
 
   describe('the ops task', () => {
     it('is started by the command that the deploy prints, by whom it was granted to, and nothing else is', async () => {
-      const { ecs } = awsClients(world.deployment.aws.url, await assumeRole(world.deployment.clients, ON_CALL));
+      const { ecs } = awsClients(world.deployment.aws.url, await assumeRole(world.deployment.clients, ON_CALL_ROLE));
       const command = world.stacks.Compute!.outputs.OpsCommand!;
       const flag = (name: string) => new RegExp(`--${name} '?([^' ]+)`).exec(command)![1]!;
       const [, subnets = '', securityGroups = ''] = /subnets=\[(.*?)\],securityGroups=\[(.*?)\]/.exec(command) ?? [];

@@ -6,6 +6,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type { BillingConsumer } from '../../constructs/aws';
 import { composedApp } from '../../stacks/aws/composed';
 import { Worker } from '../../stacks/local/workers';
 import { type StripeEmulator, startStripeEmulator } from '../emulators';
@@ -16,6 +18,9 @@ import { type Assembly, assemble, type Deployment, imageFolder, startDeployment 
 import { ACCOUNT, REGION } from './emulator';
 import { assumeRole, type ContainerCredentials, containerCredentials, createRole, mayDo } from './identity';
 import type { DeployedStack } from './read-back/deployed-stack';
+
+/** Whoever may start the ops task. */
+export const ON_CALL = 'billing-on-call';
 
 export interface Ended {
   readonly code: number | null;
@@ -36,7 +41,13 @@ export class DeployedWorld {
   private constructor(readonly assembly: Assembly) {}
 
   static assemble(): Assembly {
-    return assemble(composedApp);
+    return assemble((outdir) => {
+      const app = composedApp(outdir);
+      const compute = app.node.findChild('Compute');
+      const { opsTask } = compute.node.findChild('Consumer') as BillingConsumer;
+      opsTask.grantRun(iam.Role.fromRoleName(compute, 'OnCall', ON_CALL));
+      return app;
+    });
   }
 
   static async start(assembly: Assembly): Promise<DeployedWorld> {
@@ -55,7 +66,7 @@ export class DeployedWorld {
     this.#closers.push(() => this.deployment.close());
     const { clients, aws } = this.deployment;
     // The stacks name them; they are the account's own.
-    for (const name of ['metering', 'billing-on-call']) await createRole(clients, name);
+    for (const name of ['metering', ON_CALL]) await createRole(clients, name);
     await this.deployment.deploy(this.assembly);
     const stacks = this.assembly.stacks.map(async (name) => [name, await this.deployment.stack(name)] as const);
     this.stacks = Object.fromEntries(await Promise.all(stacks));
