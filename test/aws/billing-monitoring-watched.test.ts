@@ -1,10 +1,9 @@
 /** Which alarms there are depends on what is given: each part adds its own, with limits that follow from it. */
 import { Duration, type Stack } from 'aws-cdk-lib';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { describe, expect, it } from 'vitest';
 import {
   BillingMonitoring,
@@ -14,6 +13,7 @@ import {
   LedgerDatabase,
 } from '../../constructs/aws';
 import { alarmsOf } from '../support/alarms';
+import { databaseIn, groupIn, ownerIn } from './imported-database';
 import { alarmOf, idOf, type Monitored, type MonitoredOptions, monitored, namesOf } from './monitored';
 import { consumerStack } from './stack';
 
@@ -141,18 +141,6 @@ describe('lag', () => {
     );
   });
 });
-
-const ownerIn = (stack: Stack) => secrets.Secret.fromSecretNameV2(stack, 'Owner', 'ledger/owner');
-const groupIn = (stack: Stack) => ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-1');
-
-const databaseIn = (stack: Stack) =>
-  rds.DatabaseInstance.fromDatabaseInstanceAttributes(stack, 'Database', {
-    instanceIdentifier: 'billing',
-    instanceEndpointAddress: 'billing.example.test',
-    port: 5432,
-    instanceResourceId: 'db-ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-    securityGroups: [groupIn(stack)],
-  });
 
 const clusterIn = (stack: Stack) =>
   rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {

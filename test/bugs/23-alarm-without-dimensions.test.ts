@@ -6,12 +6,10 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import * as rds from 'aws-cdk-lib/aws-rds';
-import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { describe, expect, it } from 'vitest';
 import { BillingMonitoring, BillingStream, LeaseTable, LedgerDatabase } from '../../constructs/aws';
+import { databaseIn, ownerIn } from '../aws/imported-database';
 import { monitored } from '../aws/monitored';
 import { SHAPES, type Shape } from '../aws/shapes';
 import { consumerStack } from '../aws/stack';
@@ -124,14 +122,3 @@ describe('twin: the check sees', () => {
 function arn(service: string, resource: string): string {
   return `arn:aws:${service}:eu-west-1:123456789012:${resource}`;
 }
-
-const ownerIn = (stack: Stack) => secrets.Secret.fromSecretNameV2(stack, 'Owner', 'ledger/owner');
-
-const databaseIn = (stack: Stack) =>
-  rds.DatabaseInstance.fromDatabaseInstanceAttributes(stack, 'Database', {
-    instanceIdentifier: 'billing',
-    instanceEndpointAddress: 'billing.example.test',
-    port: 5432,
-    instanceResourceId: 'db-ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-    securityGroups: [ec2.SecurityGroup.fromSecurityGroupId(stack, 'DatabaseGroup', 'sg-1')],
-  });
