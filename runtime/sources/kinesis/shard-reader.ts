@@ -16,6 +16,7 @@ import type { Delivery, Log, PartitionConsumer } from '../../processor/ports';
 import { errorName, errorText, isMissing, isThrottle } from './aws-errors';
 import type { HeldLease } from './held-lease';
 import { disaggregate, hashKeyOf } from './kpl';
+import { watchLagDuring } from './lag-watch';
 import { type Checkpoint, compareCheckpoints, formatPosition, isNumeric } from './positions';
 import type { StreamRef } from './shards';
 
@@ -64,7 +65,10 @@ export async function readShard(
       failures = 0;
       const batch = place.take(answer.Records ?? []);
       deps.onBehind(held, answer.MillisBehindLatest ?? 0);
-      if (batch.length > 0 && !signal.aborted) await consumer.deliver(held, batch);
+      if (batch.length > 0 && !signal.aborted) {
+        const look = (during: AbortSignal) => lookAhead(deps, held, place, during);
+        await watchLagDuring(consumer.deliver(held, batch), { host, look });
+      }
       iterator = answer.NextShardIterator;
       if (iterator === undefined) {
         return signal.aborted ? { kind: 'stopped' } : { kind: 'shard_end', children: answer.ChildShards ?? [] };
@@ -85,6 +89,15 @@ export async function readShard(
     }
   }
   return { kind: 'stopped' };
+}
+
+/** How far the next record is behind. The place does not move: it is read again when its turn comes. */
+async function lookAhead(deps: ShardReaderDeps, held: HeldLease, place: Place, signal: AbortSignal): Promise<void> {
+  const iterator = await place.open(signal);
+  if (iterator === undefined) return;
+  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: 1 });
+  const { MillisBehindLatest: millis } = await deps.kinesis.send(command, { abortSignal: signal });
+  if (millis !== undefined) deps.onBehind(held, millis);
 }
 
 /** How far one reader has come. */
