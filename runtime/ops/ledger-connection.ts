@@ -6,7 +6,7 @@ import type { LedgerConnection } from '../ledger/connection';
 import { LedgerSecret } from './ledger-secret';
 import { rdsToken } from './rds-token';
 
-/** Signed by roots of Amazon's own that no trust store has; its proxies by public ones. China's regions need PGSSLROOTCERT. */
+/** Signed by roots of Amazon's own that no trust store has; its proxies by public ones. RDS_ROOT_REGIONS: which are known. */
 const AMAZON_RDS = /\.rds\.amazonaws\.com$/i;
 
 /** Where the ledger is, as it turned out, and how to log in. */
