@@ -5,18 +5,18 @@ import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { BillingConsumer } from './billing-consumer';
-import { BillingMonitoring } from './billing-monitoring';
-import { BillingStream } from './billing-stream';
-import type { IBillingStream } from './billing-stream-base';
+import { BillingConsumer } from './consumer/billing-consumer';
+import type { Migrations } from './consumer/migrations';
 import { addOwnNetwork } from './kinesis-billing-network';
-import { LeaseTable } from './lease-table';
-import type { ILeaseTable } from './lease-table-base';
-import { LedgerDatabase } from './ledger-database';
-import type { ILedgerDatabase } from './ledger-login';
-import type { Migrations } from './migrations';
+import { LeaseTable } from './lease-table/lease-table';
+import type { ILeaseTable } from './lease-table/lease-table-base';
+import { LedgerDatabase } from './ledger/ledger-database';
+import type { ILedgerDatabase } from './ledger/ledger-login';
+import { BillingMonitoring } from './monitoring/billing-monitoring';
 import { refuseSnapshot } from './removal-check';
 import type { SpendCap } from './spend-cap';
+import { BillingStream } from './stream/billing-stream';
+import type { IBillingStream } from './stream/billing-stream-base';
 import type { StripeMode } from './stripe-mode';
 
 export interface KinesisBillingProps {

@@ -193,7 +193,7 @@ export const ALARM_TEXTS = {
     severity: 'warn',
     title: 'The CPU of the ledger is busy',
     means: 'The database uses most of its CPU; statements become slow.',
-    firstStep: 'See in Performance Insights what else runs there, then choose a larger instance.',
+    firstStep: 'See in the database log and in pg_stat_activity what else runs there, then choose a larger instance.',
   },
   ledgerConnectionsHigh: {
     severity: 'warn',

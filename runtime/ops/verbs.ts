@@ -1,6 +1,6 @@
 /** The verbs that exist. A later one is a file of its own and a line here. */
 import { consumeVerb } from './consume';
-import { imageVerb } from './image';
+import { imageVerb } from './image/image';
 import { migrateVerb } from './migrate';
 import { publishVerb } from './publish';
 import { reconcileVerb } from './reconcile';

@@ -4,7 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { describe, expect, it } from 'vitest';
 import { type ILeaseTable, LeaseTable, type LeaseTableProps } from '../../constructs/aws';
-import { checkMaxShards } from '../../constructs/aws/lease-checks';
+import { checkMaxShards } from '../../constructs/aws/lease-table/lease-checks';
 import { newStack, only } from './stack';
 
 const tableOf = (props?: LeaseTableProps) => {

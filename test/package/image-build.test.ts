@@ -8,7 +8,7 @@ import manifest from '../../package.json';
 import { systemHost } from '../../runtime/host';
 import { buildImages } from '../../runtime/image/build';
 import { runCli } from '../../runtime/ops/cli';
-import { findEngine } from '../../runtime/ops/image-engine';
+import { findEngine } from '../../runtime/ops/image/image-engine';
 import { imageFolder } from '../../runtime/ops/image-folder';
 import { verbs } from '../../runtime/ops/verbs';
 import { fakeShell } from '../unit/ops/fake-shell';

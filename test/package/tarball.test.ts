@@ -8,7 +8,8 @@ import { type Packed, pack, ROOT, run } from './packed';
 /** Where files may be. A new folder in the tarball is a decision, so it is a line here. */
 const INTENDED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
-  /^dist\/constructs\/(aws|shared)\/[a-z-]+\.(js|d\.ts)$/,
+  /^docs\/[a-z-]+\.md$/,
+  /^dist\/constructs\/(aws|shared)\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/sources\/kinesis\/[a-z-]+\.(js|d\.ts)$/,
