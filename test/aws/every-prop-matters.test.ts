@@ -83,7 +83,7 @@ const otherParts: Subject['change'] = {
 
 const SUBJECTS: readonly Subject[] = [
   {
-    file: 'billing-stream.ts',
+    file: 'stream/billing-stream.ts',
     props: 'BillingStreamProps',
     base: () => ({}),
     build: (stack, props) => new BillingStream(stack, 'It', props),
@@ -99,7 +99,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    file: 'lease-table.ts',
+    file: 'lease-table/lease-table.ts',
     props: 'LeaseTableProps',
     base: () => ({ maxShards: 100 }),
     build: (stack, props) => new LeaseTable(stack, 'It', props),
@@ -114,7 +114,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    file: 'ledger-database-props.ts',
+    file: 'ledger/ledger-database-props.ts',
     props: 'LedgerDatabaseProps',
     base: (stack) => ({ vpc: vpcWithIsolated(stack) }),
     build: (stack, props) => new LedgerDatabase(stack, 'It', props as never),
@@ -135,7 +135,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    file: 'billing-consumer-props.ts',
+    file: 'consumer/billing-consumer-props.ts',
     props: 'BillingConsumerProps',
     base: parts,
     build: (stack, props) => new BillingConsumer(stack, 'It', props as never),
@@ -168,7 +168,7 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    file: 'billing-monitoring-props.ts',
+    file: 'monitoring/billing-monitoring-props.ts',
     props: 'BillingMonitoringProps',
     base: (stack) => {
       const given = parts(stack);
