@@ -62,7 +62,7 @@ async function requireUtf8(client: Client): Promise<void> {
 async function plan(client: Client, role: WorkerRole | undefined): Promise<MigrateResult> {
   const missing = await missingMigrations(client);
   const version = await versionWith(client, missing.at(-1)?.version);
-  const worker = role && (await planWorkerRole(client, role));
+  const worker = role && (await planWorkerRole(client, role, version));
   return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
 }
 
@@ -79,7 +79,7 @@ async function apply(client: Client, role: WorkerRole | undefined): Promise<Migr
     const last = missing.at(-1);
     if (last) await client.query(QUERIES.writeSchemaVersion, [last.version]);
     const version = await versionWith(client, undefined);
-    const worker = role && (await applyWorkerRole(client, role));
+    const worker = role && (await applyWorkerRole(client, role, version));
     await client.query('COMMIT');
     return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * What a worker may do in the ledger: the whole list. Nothing is ever deleted; who is billed, for what and how much is
- * written once. Within a major version the list only grows: a release that is rolled back runs on the newer grants.
+ * written once. Within a major version the list only grows, and only together with a migration: a release takes grants
+ * back that it does not know, unless the schema says that a newer one was here.
  */
 interface TableGrant {
   readonly table_name: string;

@@ -1,6 +1,7 @@
 /** The role that workers log in with: it may do what the runtime does, and nothing else. */
 import type { Client } from 'pg';
 import { QUERIES } from './generated/sql';
+import { SCHEMA_VERSION } from './schema-version';
 import { LEDGER_TABLES, WORKER_FUNCTIONS, WORKER_TABLE_GRANTS } from './worker-grants';
 
 export interface WorkerRole {
@@ -31,19 +32,32 @@ export function checkWorkerRoleName(name: string): void {
   );
 }
 
-/** What would be done, on a connection of the role that migrates. */
-export async function planWorkerRole(client: Client, role: WorkerRole): Promise<WorkerRoleResult> {
-  await checkRole(client, role);
-  const parts = [await loginOf(client, role), await excess(client, role), await missing(client, role)];
-  return { name: role.name, statements: parts.flat(), overreach: [] };
-}
-
-/** Inside the transaction of the migrations, so that both happen or neither. */
-export async function applyWorkerRole(client: Client, role: WorkerRole): Promise<WorkerRoleResult> {
+/**
+ * What would be done, on a connection of the role that migrates.
+ *
+ * @param schemaVersion of the database. On a newer schema than this release knows nothing is taken away: it was granted
+ *   by a newer release, whose workers may run beside this one's or come back after a rollback.
+ */
+export async function planWorkerRole(
+  client: Client,
+  role: WorkerRole,
+  schemaVersion: number,
+): Promise<WorkerRoleResult> {
   await checkRole(client, role);
   const statements: string[] = [];
-  // In turn: taking a privilege from a table takes it from the columns too.
-  for (const find of [loginOf, excess, missing]) {
+  for (const find of steps(schemaVersion)) statements.push(...(await find(client, role)));
+  return { name: role.name, statements, overreach: [] };
+}
+
+/** Inside the transaction of the migrations, so that both happen or neither. `schemaVersion` as for the plan. */
+export async function applyWorkerRole(
+  client: Client,
+  role: WorkerRole,
+  schemaVersion: number,
+): Promise<WorkerRoleResult> {
+  await checkRole(client, role);
+  const statements: string[] = [];
+  for (const find of steps(schemaVersion)) {
     for (const statement of await find(client, role)) {
       await client.query(statement);
       statements.push(statement);
@@ -54,12 +68,18 @@ export async function applyWorkerRole(client: Client, role: WorkerRole): Promise
   if (still !== undefined) {
     throw new Error(`This came to nothing: ${still}. Run it as the owner of the ledger's tables.`);
   }
+  if (schemaVersion > SCHEMA_VERSION) return { name: role.name, statements, overreach: [] };
   const { rows } = await client.query<{ what: string }>(QUERIES.workerOverreach, [
     role.name,
     JSON.stringify(WORKER_TABLE_GRANTS),
     LEDGER_TABLES,
   ]);
   return { name: role.name, statements, overreach: rows.map(({ what }) => what) };
+}
+
+/** In turn: taking a privilege from a table takes it from the columns too. */
+function steps(schemaVersion: number) {
+  return schemaVersion > SCHEMA_VERSION ? [loginOf, missing] : [loginOf, excess, missing];
 }
 
 async function checkRole(client: Client, { name, auth }: WorkerRole): Promise<void> {

@@ -1,8 +1,10 @@
 /** The role that workers log in with: it can do all that the runtime does, and nothing else. */
+import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ledger, type MigrateResult, migrate, SCHEMA_VERSION, type WorkerRole } from '../../runtime/ledger';
 import { MIGRATIONS, QUERIES } from '../../runtime/ledger/generated/sql';
+import { WORKER_FUNCTIONS, WORKER_TABLE_GRANTS } from '../../runtime/ledger/worker-grants';
 import type { ChargeRow } from '../../runtime/processor/ports';
 import { type ManagedPostgres, OWNER, startManagedPostgres } from '../support/managed-postgres';
 import { claimWithIntent, event, openTestLedger, request } from './support';
@@ -270,6 +272,40 @@ describe('the role', () => {
     );
     const { worker } = await migrateAsOwner();
     expect(worker?.overreach).toEqual(['DELETE billing_records', 'UPDATE billing_records (amount_cents)']);
+  });
+});
+
+/** While releases take turns, an old task may start when a newer release has granted more. */
+describe('grants of a newer release', () => {
+  const more = `GRANT SELECT (reason) ON dead_letters TO ${ROLE}`;
+
+  test('are left alone by an older one', async () => {
+    await withRole();
+    await managed.asProvider(more);
+    await managed.asProvider('UPDATE ledger_meta SET schema_version = schema_version + 1');
+    expect((await migrateAsOwner({}, true)).worker?.statements).toEqual([]);
+    expect((await migrateAsOwner()).worker).toEqual({ name: ROLE, statements: [], overreach: [] });
+    await withRole();
+    expect(await allowedOf(['SELECT reason FROM dead_letters'])).toEqual(['SELECT reason FROM dead_letters']);
+  });
+
+  test('twin: what nobody granted with a migration is taken back', async () => {
+    await withRole();
+    await managed.asProvider(more);
+    const statements = (await migrateAsOwner()).worker?.statements;
+    expect(statements?.join()).toMatch(/^REVOKE SELECT .*dead_letters/);
+  });
+
+  test('come with a migration: this list belongs to this version of the schema', () => {
+    const hash = createHash('sha256')
+      .update(JSON.stringify([WORKER_TABLE_GRANTS, WORKER_FUNCTIONS]))
+      .digest('hex');
+    expect({ schema: SCHEMA_VERSION, grants: hash.slice(0, 16) }).toMatchInlineSnapshot(`
+      {
+        "grants": "394020214ce3724e",
+        "schema": 19,
+      }
+    `);
   });
 });
 
