@@ -1,5 +1,5 @@
 /** Opens what every charge needs: the ledger, and a Stripe account that is the ledger's own. */
-import type { Config } from './config';
+import type { ChargingConfig } from './config';
 import type { Host } from './host';
 import { type Ledger, openLedger } from './ledger';
 import { ledgerConnection } from './ops/ledger-connection';
@@ -8,8 +8,6 @@ import { decide } from './processor/decide';
 import { idempotencyKey } from './processor/keys';
 import type { Log, Metrics, ReachCrashPoint, RowIdentity } from './processor/ports';
 import { createStripe } from './stripe';
-
-export type ChargingConfig = Pick<Config, 'database' | 'stripe' | 'billing' | 'spendCap'>;
 
 export interface ChargingContext {
   readonly host: Host;

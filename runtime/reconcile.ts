@@ -1,5 +1,6 @@
 /** Moves on, once, every row that nobody works on: the reconciler without a worker around it. */
-import { type ChargingConfig, type ChargingContext, openCharging } from './charging';
+import { type ChargingContext, openCharging } from './charging';
+import type { ChargingConfig } from './config';
 import type { OpenRows } from './ledger';
 import { BusyCustomers } from './processor/customer-queue';
 import { Reconciler } from './processor/reconciler';

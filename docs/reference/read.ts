@@ -4,7 +4,8 @@ import ts from 'typescript';
 import type { Entry, EntryKind, Field, Method, Reference } from './model';
 
 const ROOT = join(__dirname, '../..');
-const OPTIONS: ts.CompilerOptions = {
+/** As a user's project compiles what it imports from here. */
+export const OPTIONS: ts.CompilerOptions = {
   strict: true,
   noEmit: true,
   skipLibCheck: true,

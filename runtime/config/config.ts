@@ -25,6 +25,9 @@ export interface Config {
   readonly process: ProcessConfig;
 }
 
+/** What every charge needs, wherever its event comes from. */
+export type ChargingConfig = Pick<Config, 'database' | 'stripe' | 'billing' | 'spendCap'>;
+
 export type Read<T> =
   | { readonly ok: true; readonly config: T; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
@@ -36,31 +39,27 @@ export function readConfig(env: Environment): Read<Config> {
     if (source !== 'kinesis') {
       reader.problem('SOURCE', { allowed: 'kinesis', wayOut: 'This version reads Kinesis only; leave it out.' });
     }
-    const stripe = readStripe(reader);
-    const billing = readBilling(reader, stripe.timeoutMs);
+    const charging = readCharging(reader);
     return {
       source: 'kinesis',
-      database: readDatabase(reader),
-      stripe,
-      billing,
-      spendCap: readSpendCap(reader, billing.defaultCurrency),
+      ...charging,
       checkpoint: readCheckpoint(reader),
       kinesis: readKinesis(reader),
-      process: readProcess(reader, stripe),
+      process: readProcess(reader, charging.stripe),
     };
   });
 }
 
 /** What verbs need that charge without a stream, such as `reconcile --apply`. */
-export function readChargingConfig(
-  env: Environment,
-): Read<Pick<Config, 'database' | 'stripe' | 'billing' | 'spendCap'>> {
-  return finish(env, (reader) => {
-    const stripe = readStripe(reader);
-    const billing = readBilling(reader, stripe.timeoutMs);
-    const spendCap = readSpendCap(reader, billing.defaultCurrency);
-    return { database: readDatabase(reader), stripe, billing, spendCap };
-  });
+export function readChargingConfig(env: Environment): Read<ChargingConfig> {
+  return finish(env, readCharging);
+}
+
+function readCharging(reader: Reader): ChargingConfig {
+  const stripe = readStripe(reader);
+  const billing = readBilling(reader, stripe.timeoutMs);
+  const database = readDatabase(reader);
+  return { database, stripe, billing, spendCap: readSpendCap(reader, billing.defaultCurrency) };
 }
 
 /** What verbs need that only talk to the ledger, such as `migrate`. */

@@ -1,6 +1,13 @@
 export { nearest } from '../contract/nearest';
 export type { BillingConfig, CheckpointConfig, SpendCapConfig } from './billing';
-export { type Config, type Read, readChargingConfig, readConfig, readDatabaseConfig } from './config';
+export {
+  type ChargingConfig,
+  type Config,
+  type Read,
+  readChargingConfig,
+  readConfig,
+  readDatabaseConfig,
+} from './config';
 export { type DatabaseConfig, DEFAULT_MIGRATE_COMMAND } from './database';
 export { describeConfig } from './describe';
 export type { KinesisConfig } from './kinesis';

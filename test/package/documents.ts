@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { OPTIONS } from '../../docs/reference/read';
 
 const ROOT = join(__dirname, '../..');
 
@@ -45,14 +46,7 @@ const SUBPATHS = {
 /** Type-checks each block as a module of its own, as strictly as `cdk init` does. Answers every error with its place. */
 export function compileBlocks(blocks: readonly Block[]): string[] {
   const options: ts.CompilerOptions = {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.Node16,
-    moduleResolution: ts.ModuleResolutionKind.Node16,
-    esModuleInterop: true,
-    types: ['node'],
+    ...OPTIONS,
     paths: Object.fromEntries(Object.entries(SUBPATHS).map(([name, file]) => [name, [join(ROOT, file)]])),
   };
   const nameOf = (index: number) => join(ROOT, `block-${index}.ts`);
