@@ -12,9 +12,9 @@ import { PythonMissing, pythonEnvironment, REQUIREMENTS } from './deploy/python'
 import { ENDED, STARTED } from './support/running-files';
 
 /** Cheap suites first: they fail fastest. */
-const SUITES = ['unit', 'emulators', 'aws', 'ledger', 'sources', 'simulator', 'bugs', 'faults', 'package'];
-/** Runs when it is named: it needs Python and the package index of Python. */
-const ON_REQUEST = ['deploy'];
+const SUITES = ['unit', 'emulators', 'aws', 'azure', 'ledger', 'sources', 'simulator', 'bugs', 'faults', 'package'];
+/** Run when they are named: they need Python and its package index, or Go and its module proxy. */
+const ON_REQUEST = ['deploy', 'deploy-azure'];
 const ROOT = join(__dirname, '..');
 /** No suite is silent for longer than this. */
 const HEARTBEAT_MS = 15_000;

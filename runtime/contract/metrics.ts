@@ -105,6 +105,24 @@ export const METRICS = {
     unit: 'Milliseconds',
   },
   checkpoints: { prom: 'chargeonce_checkpoints_total', emf: 'Checkpoints', help: 'Checkpoints written', labels: [] },
+  checkpointFailures: {
+    prom: 'chargeonce_checkpoint_failures_total',
+    emf: 'CheckpointFailures',
+    help: 'Checkpoints that the store did not take; the write is made again with the position of then',
+    labels: [],
+  },
+  silentPartitions: {
+    prom: 'chargeonce_silent_partitions_total',
+    emf: 'SilentPartitions',
+    help: 'Partitions that delivered nothing although the hub had more; the connection was made anew',
+    labels: [],
+  },
+  consumerLag: {
+    prom: 'chargeonce_consumer_lag',
+    emf: 'ConsumerLag',
+    help: 'Gauge: events behind the checkpoint of a partition, the largest',
+    labels: [],
+  },
   checkpointStall: {
     prom: 'chargeonce_checkpoint_stall_ms',
     emf: 'CheckpointStall',

@@ -1,0 +1,209 @@
+/**
+ * Ownership and checkpoints in a blob container, for the event processor of Microsoft's client. Unlike the store that
+ * Microsoft publishes: a first claim is conditional, so that of two workers that start together one wins; a checkpoint
+ * never moves backwards; and whoever holds a partition is told at once when the blobs say that somebody else does.
+ */
+import type { Checkpoint, CheckpointStore, PartitionOwnership } from '@azure/event-hubs';
+import type { ContainerClient } from '@azure/storage-blob';
+import type { Host } from '../../host/host';
+import { isConditionFailed, isNotFound } from './azure-errors';
+import { type BlobKind, blobName, blobPrefix, type GroupName } from './blob-names';
+
+/** Where a consumer goes on, exclusively. */
+export interface EventPlace {
+  readonly sequenceNumber: number;
+  /** Opaque. */
+  readonly offset: string;
+}
+
+export type CheckpointOutcome =
+  | 'written'
+  /** The blob is at this place or further: somebody wrote it after this worker had read the event. */
+  | 'newer'
+  /** Somebody else owns the partition. */
+  | 'lost';
+
+export interface OwnershipListener {
+  /** @param sentAt monotonic milliseconds from before the claim was sent */
+  claimed(partitionId: string, sentAt: number): void;
+  /** The blobs name another owner, or none. */
+  lost(partitionId: string, owner: string): void;
+}
+
+export interface BlobStoreOptions {
+  readonly container: ContainerClient;
+  /** The owner's name, unique for each start of a worker. */
+  readonly owner: string;
+  readonly host: Host;
+  readonly listener: OwnershipListener;
+  /** Milliseconds that one request to the storage may take, with its retries. Default: 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** Tries of one checkpoint against others who write the same blob. */
+const RACES = 5;
+const NOBODY = '';
+
+export class BlobStore implements CheckpointStore {
+  /** The client must have it as its `identifier`, or its own claims would look like somebody else's. */
+  readonly owner: string;
+
+  constructor(private readonly options: BlobStoreOptions) {
+    this.owner = options.owner;
+  }
+
+  async listOwnership(
+    fullyQualifiedNamespace: string,
+    eventHubName: string,
+    consumerGroup: string,
+  ): Promise<PartitionOwnership[]> {
+    const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
+    const found: PartitionOwnership[] = [];
+    for await (const { partitionId, metadata, etag, lastModified } of this.list(group, 'ownership')) {
+      // A blob that is no ownership does not stop the balancing of all others.
+      if (metadata.ownerid === undefined) continue;
+      const ownership = { ...group, partitionId, ownerId: metadata.ownerid, lastModifiedTimeInMs: lastModified, etag };
+      found.push(ownership);
+      if (metadata.ownerid !== this.owner) this.options.listener.lost(partitionId, metadata.ownerid);
+    }
+    return found;
+  }
+
+  async claimOwnership(wanted: PartitionOwnership[]): Promise<PartitionOwnership[]> {
+    const claimed = await Promise.all(wanted.map((ownership) => this.claim(ownership)));
+    return claimed.filter((ownership) => ownership !== undefined);
+  }
+
+  /** For the processor's own calls, which this source does not make. */
+  async updateCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await this.writeCheckpoint(checkpoint, checkpoint.partitionId, checkpoint);
+  }
+
+  async listCheckpoints(
+    fullyQualifiedNamespace: string,
+    eventHubName: string,
+    consumerGroup: string,
+  ): Promise<Checkpoint[]> {
+    const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
+    const found: Checkpoint[] = [];
+    for await (const { partitionId, metadata } of this.list(group, 'checkpoint')) {
+      const place = placeOf(metadata);
+      if (place !== undefined) found.push({ ...group, partitionId, ...place });
+    }
+    return found;
+  }
+
+  /** Writes it if this worker still owns the partition and nobody has come further. Rejects when the storage fails. */
+  async writeCheckpoint(group: GroupName, partitionId: string, place: EventPlace): Promise<CheckpointOutcome> {
+    const owner = await this.ownerOf(group, partitionId);
+    if (owner !== this.owner) {
+      this.options.listener.lost(partitionId, owner);
+      return 'lost';
+    }
+    const blob = this.blob(group, 'checkpoint', partitionId);
+    const metadata = { sequencenumber: String(place.sequenceNumber), offset: place.offset };
+    for (let race = 0; race < RACES; race += 1) {
+      const found = await this.read(group, 'checkpoint', partitionId);
+      const before = found === undefined ? undefined : placeOf(found.metadata);
+      if (before !== undefined && before.sequenceNumber >= place.sequenceNumber) return 'newer';
+      try {
+        if (found === undefined) await this.create(blob, metadata);
+        else await blob.setMetadata(metadata, { conditions: { ifMatch: found.etag }, ...this.abort() });
+        return 'written';
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+      }
+    }
+    throw new Error(`The checkpoint of partition ${partitionId} is written by others all the time`);
+  }
+
+  /** Gives the partition up, so that another worker need not wait for its expiry. */
+  async release(group: GroupName, partitionId: string): Promise<void> {
+    const found = await this.read(group, 'ownership', partitionId);
+    if (found?.metadata.ownerid !== this.owner) return;
+    try {
+      const blob = this.blob(group, 'ownership', partitionId);
+      await blob.setMetadata({ ownerid: NOBODY }, { conditions: { ifMatch: found.etag }, ...this.abort() });
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+    }
+  }
+
+  /** The checkpoint as it is in the container. */
+  async readCheckpoint(group: GroupName, partitionId: string): Promise<EventPlace | undefined> {
+    const found = await this.read(group, 'checkpoint', partitionId);
+    return found === undefined ? undefined : placeOf(found.metadata);
+  }
+
+  private async claim(wanted: PartitionOwnership): Promise<PartitionOwnership | undefined> {
+    const { host, listener } = this.options;
+    if (wanted.ownerId !== this.owner && wanted.ownerId !== NOBODY) {
+      throw new Error(`The client claims as ${wanted.ownerId}; make it with the identifier ${this.owner}.`);
+    }
+    const blob = this.blob(wanted, 'ownership', wanted.partitionId);
+    const metadata = { ownerid: wanted.ownerId };
+    const sentAt = host.monotonic();
+    try {
+      const { etag, lastModified } =
+        wanted.etag === undefined
+          ? await this.create(blob, metadata)
+          : await blob.setMetadata(metadata, { conditions: { ifMatch: wanted.etag }, ...this.abort() });
+      if (wanted.ownerId === this.owner) listener.claimed(wanted.partitionId, sentAt);
+      return {
+        ...wanted,
+        ...(etag === undefined ? {} : { etag }),
+        ...(lastModified === undefined ? {} : { lastModifiedTimeInMs: lastModified.getTime() }),
+      };
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      listener.lost(wanted.partitionId, 'somebody who was faster');
+      return undefined;
+    }
+  }
+
+  private create(blob: ReturnType<BlobStore['blob']>, metadata: Record<string, string>) {
+    return blob.upload('', 0, { metadata, conditions: { ifNoneMatch: '*' }, ...this.abort() });
+  }
+
+  private async ownerOf(group: GroupName, partitionId: string): Promise<string> {
+    return (await this.read(group, 'ownership', partitionId))?.metadata.ownerid ?? NOBODY;
+  }
+
+  private async read(
+    group: GroupName,
+    kind: BlobKind,
+    partitionId: string,
+  ): Promise<{ readonly metadata: Record<string, string>; readonly etag: string } | undefined> {
+    try {
+      const { metadata = {}, etag = '' } = await this.blob(group, kind, partitionId).getProperties(this.abort());
+      return { metadata, etag };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private async *list(group: GroupName, kind: BlobKind) {
+    const prefix = blobPrefix(group, kind);
+    const blobs = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...this.abort() });
+    for await (const { name, metadata = {}, properties } of blobs) {
+      const partitionId = name.slice(prefix.length);
+      yield { partitionId, metadata, etag: properties.etag, lastModified: properties.lastModified.getTime() };
+    }
+  }
+
+  private blob(group: GroupName, kind: BlobKind, partitionId: string) {
+    return this.options.container.getBlockBlobClient(blobName(group, kind, partitionId));
+  }
+
+  private abort(): { abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(this.options.timeoutMs ?? 10_000) };
+  }
+}
+
+/** Undefined when the metadata are no checkpoint. */
+function placeOf(metadata: Readonly<Record<string, string>>): EventPlace | undefined {
+  const { sequencenumber, offset } = metadata;
+  if (sequencenumber === undefined || offset === undefined || !/^-?\d+$/.test(sequencenumber)) return undefined;
+  return { sequenceNumber: Number(sequencenumber), offset };
+}

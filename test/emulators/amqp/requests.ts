@@ -1,0 +1,21 @@
+/** Requests and their answers: an answer goes to the link that the request names. */
+import type { Connection, Sender } from 'rhea';
+import type { AmqpMessage } from './event-log';
+
+export interface Answer {
+  readonly properties: Record<string, unknown>;
+  readonly body?: unknown;
+}
+
+/** Answers a request on its connection. A client that closed its link meanwhile gets nothing. */
+export function answer(connection: Connection, request: AmqpMessage, { properties, body = null }: Answer): void {
+  const replyTo = request.reply_to;
+  const link: Sender | undefined = connection.find_sender(
+    (sender: Sender) => sender.name === replyTo || sender.target?.address === replyTo,
+  );
+  link?.send({ correlation_id: request.message_id, application_properties: properties, body } as never).update(true);
+}
+
+export function propertiesOf(request: AmqpMessage): Record<string, unknown> {
+  return (request.application_properties ?? {}) as Record<string, unknown>;
+}
