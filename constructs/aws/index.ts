@@ -1,10 +1,10 @@
 import './peers';
 
 export type { AlarmName } from '../shared/alarm-texts';
+export type { ConsumerMetricName } from '../shared/metric-names';
 export type { AmountsByCurrency } from '../shared/spend-cap-setting';
 export { BillingConsumer } from './consumer/billing-consumer';
 export type { BillingConsumerProps } from './consumer/billing-consumer-props';
-export type { ConsumerMetricName } from './consumer/consumer-metrics';
 export type { ManualTask } from './consumer/manual-task';
 export { Migrations } from './consumer/migrations';
 export type { OpsTask } from './consumer/ops-task';

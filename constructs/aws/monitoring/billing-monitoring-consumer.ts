@@ -2,14 +2,14 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
+import { STALL_LIMIT_MS, standstillLimitMs } from '../../shared/alarm-limits';
 import type { AlarmName } from '../../shared/alarm-texts';
-import { type ConsumerMetricName, consumerMetric } from '../consumer/consumer-metrics';
+import type { ConsumerMetricName } from '../../shared/metric-names';
+import { consumerMetric } from '../consumer/consumer-metrics';
 import type { AlarmSpec } from './billing-monitoring-alarm';
 
 const { BREACHING, NOT_BREACHING, IGNORE } = cloudwatch.TreatMissingData;
 
-/** A checkpoint may wait for a delivery until it is parked, which takes five minutes unless it is told otherwise. */
-const STALL_LIMIT = Duration.minutes(15);
 /** How long a lease lasts unless it is told otherwise. */
 const ASSUMED_LEASE = Duration.seconds(10);
 
@@ -37,7 +37,7 @@ export function workerAlarms(service: string, leaseDuration: Duration | undefine
   return [
     { name: 'workersGone', metric: ready, limit: { below: 1 }, unit: 'workers ready', periods: 5, missing: BREACHING },
     state('leasesUnowned', 'leasesUnowned', 0, 'shards', 3),
-    state('checkpointStalled', 'checkpointStall', STALL_LIMIT.toMilliseconds(), 'ms', 3),
+    state('checkpointStalled', 'checkpointStall', STALL_LIMIT_MS, 'ms', 3),
     state('unresolvedRows', 'unresolvedRows', 0, 'rows', 10),
     state('stripeRefusesKey', 'halted', 0, 'workers', 2),
     counted('impossibleAnswers', 'alarms', 1),
@@ -47,7 +47,7 @@ export function workerAlarms(service: string, leaseDuration: Duration | undefine
     counted('deadLetters', 'deadLetters', 1, Duration.minutes(5)),
     counted('conflicts', 'conflicts', 1, Duration.minutes(5)),
     counted('rejectedCharges', 'chargesRejected', 1, Duration.minutes(5)),
-    state('eventLoopSlow', 'eventLoopDelay', Math.round(leaseMs / 5), 'ms', 3),
+    state('eventLoopSlow', 'eventLoopDelay', standstillLimitMs(leaseMs), 'ms', 3),
     state('renewalsSlow', 'leaseRenewalTime', Math.round(leaseMs / 3), 'ms', 2),
   ];
 }

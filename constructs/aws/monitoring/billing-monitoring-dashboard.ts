@@ -2,7 +2,8 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { ALARM_TEXTS, type AlarmName } from '../../shared/alarm-texts';
-import { type ConsumerMetricName, consumerMetric } from '../consumer/consumer-metrics';
+import type { ConsumerMetricName } from '../../shared/metric-names';
+import { consumerMetric } from '../consumer/consumer-metrics';
 import type { AlarmSpec } from './billing-monitoring-alarm';
 import type { LedgerFigures } from './billing-monitoring-ledger';
 import type { BillingMonitoringProps } from './billing-monitoring-props';

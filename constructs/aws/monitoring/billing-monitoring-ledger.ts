@@ -1,18 +1,14 @@
 /** Alarms on what RDS says of the ledger. A database that is known by its secret alone has no metrics of its own. */
 import { Duration, Size } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { BUSY_PERCENT, connectionsLimit } from '../../shared/alarm-limits';
 import type { AlarmName } from '../../shared/alarm-texts';
-import { MAX_HEALTHY_PERCENT } from '../../shared/limits';
 import type { ILedgerDatabase } from '../ledger/ledger-login';
 import type { AlarmSpec } from './billing-monitoring-alarm';
 
 /** RDS grows a disk by itself when a tenth is free, 2 GiB of the smallest: below that it did not. */
 const STORAGE_LIMIT = Size.gibibytes(2);
 const MEMORY_LIMIT = Size.mebibytes(256);
-/** About four fifths of what the smallest server takes. */
-const CONNECTIONS_LIMIT = 80;
-/** What one worker opens at most. */
-const CONNECTIONS_OF_A_WORKER = 4;
 
 type Figure = (options: cloudwatch.MetricOptions) => cloudwatch.Metric;
 
@@ -49,13 +45,12 @@ export function ledgerAlarms(figures: LedgerFigures, desiredCount: number): Alar
   const least = { period, statistic: cloudwatch.Stats.MINIMUM };
   const usual = { period, statistic: cloudwatch.Stats.AVERAGE };
   const most = { period, statistic: cloudwatch.Stats.MAXIMUM };
-  const ofWorkers = (desiredCount * CONNECTIONS_OF_A_WORKER * MAX_HEALTHY_PERCENT) / 100;
-  const connections = { above: Math.max(CONNECTIONS_LIMIT, 2 * ofWorkers) };
+  const connections = { above: connectionsLimit(desiredCount) };
   return [
     ...(figures.storage === undefined
       ? []
       : [alarm('ledgerStorageLow', figures.storage(least), { below: STORAGE_LIMIT.toBytes() }, 'bytes')]),
-    alarm('ledgerCpuHigh', figures.cpu(usual), { above: 80 }, '%'),
+    alarm('ledgerCpuHigh', figures.cpu(usual), { above: BUSY_PERCENT }, '%'),
     alarm('ledgerConnectionsHigh', figures.connections(most), connections, 'connections'),
     alarm('ledgerMemoryLow', figures.memory(least), { below: MEMORY_LIMIT.toBytes() }, 'bytes'),
   ];

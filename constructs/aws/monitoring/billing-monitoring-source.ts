@@ -1,6 +1,7 @@
 /** Alarms on what AWS says of the stream and of the lease table. */
 import { Duration, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { lagCriticalMs } from '../../shared/alarm-limits';
 import type { AlarmName } from '../../shared/alarm-texts';
 import { wrongProp } from '../../shared/check';
 import { type ILeaseTable, OWNER_INDEX } from '../lease-table/lease-table-base';
@@ -12,8 +13,6 @@ const EACH_MINUTE = { period: Duration.minutes(1), statistic: cloudwatch.Stats.S
 
 /** What Kinesis does unless it is told otherwise; so much is assumed of a stream whose retention is not known. */
 const ASSUMED_RETENTION = Duration.hours(24);
-/** Of the retention: enough of it is left to notice, to repair and to catch up. */
-const CRITICAL_PART = 0.25;
 
 export interface LagLimits {
   readonly warning: Duration;
@@ -28,7 +27,7 @@ export function lagLimits(path: string, stream: IBillingStream, given: Partial<L
   const retention = known ?? ASSUMED_RETENTION;
   const limits = {
     warning: given.warning ?? Duration.minutes(1),
-    critical: given.critical ?? Duration.seconds(retention.toSeconds() * CRITICAL_PART),
+    critical: given.critical ?? Duration.millis(lagCriticalMs(retention.toHours())),
   };
   checkOrder(path, limits, known);
   if (given.critical !== undefined || known !== undefined) return limits;
