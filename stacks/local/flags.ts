@@ -1,9 +1,12 @@
 /** What the local run is asked to do. */
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { FAULT_NAMES, type FaultName, MACHINERY_FAULTS } from './faults/names';
+import { EVENT_FAULTS, FAULT_NAMES, type FaultName, faultsOf } from './faults/names';
+import { SOURCE_NAMES, type SourceName } from './sources/source';
 
 export interface Flags {
+  /** Run at the same time. */
+  readonly sources: readonly SourceName[];
   readonly events: number;
   readonly customers: number;
   readonly workers: number;
@@ -41,6 +44,7 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { help: t
     ({ values } = parseArgs({
       args: [...argv],
       options: {
+        source: { type: 'string' },
         events: { type: 'string' },
         customers: { type: 'string' },
         workers: { type: 'string' },
@@ -67,14 +71,16 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { help: t
     return fallback;
   };
   const file = readable('file', values.file, problems);
+  const sources = readSources(values, problems);
   const flags: Flags = {
+    sources,
     events: whole('events', 300, 1, 1_000_000),
     customers: whole('customers', 100, 1, 1_000_000),
     workers: whole('workers', 2, 1, 16),
     seed: whole('seed', 1, 0, 999_999_999),
     file,
     template: readable('template', values.template, problems),
-    faults: readFaults(values.faults as string | undefined, file !== undefined, problems),
+    faults: readFaults(values.faults as string | undefined, sources, file !== undefined, problems),
     keep: values.keep === true,
     json: values.json === true,
   };
@@ -89,18 +95,41 @@ function readable(name: string, value: string | boolean | undefined, problems: s
   return value;
 }
 
-function readFaults(text: string | undefined, withFile: boolean, problems: string[]): Set<FaultName> {
+/** A template is CloudFormation's, so it means Kinesis. */
+function readSources(values: Readonly<Record<string, string | boolean | undefined>>, problems: string[]): SourceName[] {
+  const { source, template } = values;
+  const text = source ?? (template === undefined ? 'all' : 'kinesis');
+  const known = SOURCE_NAMES.filter((name) => text === 'all' || text === name);
+  if (known.length === 0) {
+    problems.push(`--source was ${JSON.stringify(source)}: give all, ${SOURCE_NAMES.join(' or ')}.`);
+  } else if (template !== undefined && (known.length > 1 || known[0] !== 'kinesis')) {
+    problems.push(`--template is a template of CloudFormation: it goes with --source kinesis, not ${text}.`);
+  }
+  return known.length === 0 ? [...SOURCE_NAMES] : known;
+}
+
+function readFaults(
+  text: string | undefined,
+  sources: readonly SourceName[],
+  withFile: boolean,
+  problems: string[],
+): Set<FaultName> {
+  const possible = new Set(sources.flatMap(faultsOf));
   // A file says itself which events are duplicates or broken: only the machinery is made to fail then.
-  const allowed: readonly FaultName[] = withFile ? MACHINERY_FAULTS : FAULT_NAMES;
-  if (text === undefined || text === 'all') return new Set(allowed);
+  const changesEvents = (name: FaultName) => EVENT_FAULTS.some((fault) => fault === name);
+  if (text === undefined || text === 'all') {
+    return new Set([...possible].filter((name) => !withFile || !changesEvents(name)));
+  }
   if (text === 'none' || text === '') return new Set();
   const chosen = new Set<FaultName>();
   for (const name of text.split(',').map((part) => part.trim())) {
     const known = FAULT_NAMES.find((fault) => fault === name);
     if (known === undefined) problems.push(`--faults: ${JSON.stringify(name)} is unknown: ${FAULT_NAMES.join(', ')}.`);
-    else if (!allowed.includes(known))
+    else if (!possible.has(known)) {
+      problems.push(`--faults: ${name} cannot be done to ${sources.join(' and ')}: ${[...possible].join(', ')}.`);
+    } else if (withFile && changesEvents(known)) {
       problems.push(`--faults: ${name} changes the events, so it goes without --file.`);
-    else chosen.add(known);
+    } else chosen.add(known);
   }
   return chosen;
 }

@@ -1,12 +1,18 @@
 /** The verdict, for people as a table and for machines as JSON. */
 import type { FaultReport } from './faults/names';
 import type { Counts } from './oracle';
+import type { SourceName } from './sources/source';
+
+export interface SourceReport extends Counts {
+  readonly source: SourceName;
+  readonly faults: readonly FaultReport[];
+}
 
 export interface Report {
   readonly verdict: 'pass' | 'fail';
   readonly seconds: number;
   readonly problems: readonly string[];
-  readonly sources: readonly ({ readonly source: 'kinesis'; readonly faults: readonly FaultReport[] } & Counts)[];
+  readonly sources: readonly SourceReport[];
 }
 
 const ROWS: readonly [keyof Counts, string][] = [

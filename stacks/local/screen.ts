@@ -2,12 +2,20 @@
 import { systemHost } from '../../runtime/host';
 
 export class Screen {
-  readonly #start = systemHost.monotonic();
+  /** `prefix`: whose lines these are, when several speak. */
+  constructor(
+    private readonly out: NodeJS.WritableStream,
+    private readonly prefix = '',
+    private readonly start = systemHost.monotonic(),
+  ) {}
 
-  constructor(private readonly out: NodeJS.WritableStream) {}
+  /** The same screen and clock for one of several who speak at the same time. */
+  of(name: string): Screen {
+    return new Screen(this.out, `${name.padEnd(12)}`, this.start);
+  }
 
   get seconds(): number {
-    return Math.round((systemHost.monotonic() - this.#start) / 100) / 10;
+    return Math.round((systemHost.monotonic() - this.start) / 100) / 10;
   }
 
   step(message: string): void {
@@ -23,6 +31,6 @@ export class Screen {
   }
 
   #line(tag: string, message: string): void {
-    this.out.write(`${this.seconds.toFixed(1).padStart(6)} s  ${tag}${message}\n`);
+    this.out.write(`${this.seconds.toFixed(1).padStart(6)} s  ${this.prefix}${tag}${message}\n`);
   }
 }

@@ -1,14 +1,16 @@
-/** Pass or fail: what the judge found, what must have happened, and how the processes behaved. */
+/** Pass or fail, of one source: what the judge found, what must have happened, and how the processes behaved. */
 import type { EventPlan } from './events';
 import type { FaultLog } from './faults/context';
 import type { Fleet } from './fleet';
 import type { Judgement } from './oracle';
-import type { Report } from './report';
+import type { Report, SourceReport } from './report';
+import type { SourceName } from './sources/source';
 
 /** What a worker may hold at most, by VmHWM. */
 const MAX_WORKER_MEGABYTES = 200;
 
 export interface Evidence {
+  readonly source: SourceName;
   readonly events: EventPlan;
   readonly judgement: Judgement;
   readonly faults: FaultLog;
@@ -17,10 +19,25 @@ export interface Evidence {
   readonly drained: readonly string[];
   /** Lines that the stream did not take, in words. */
   readonly refused: readonly string[];
-  readonly seconds: number;
 }
 
-export function verdict(evidence: Evidence): Report {
+/** One source's part of the report. */
+export interface SourceVerdict {
+  readonly report: SourceReport;
+  readonly problems: readonly string[];
+}
+
+/** The run passes when every source does. */
+export function sumUp(verdicts: readonly SourceVerdict[], seconds: number): Report {
+  const alone = verdicts.length === 1;
+  const problems = verdicts.flatMap((each) =>
+    each.problems.map((problem) => (alone ? problem : `${each.report.source}: ${problem}`)),
+  );
+  const sources = verdicts.map(({ report }) => report);
+  return { verdict: problems.length === 0 ? 'pass' : 'fail', seconds, problems, sources };
+}
+
+export function verdict(evidence: Evidence): SourceVerdict {
   const { events, judgement, faults } = evidence;
   const { counts } = judgement;
   const times = counts.published / Math.max(1, events.lines.length);
@@ -39,12 +56,7 @@ export function verdict(evidence: Evidence): Report {
     ...unseen(faults),
     ...processes(evidence),
   ];
-  return {
-    verdict: problems.length === 0 ? 'pass' : 'fail',
-    seconds: evidence.seconds,
-    problems,
-    sources: [{ source: 'kinesis', ...counts, faults: faults.reports }],
-  };
+  return { problems, report: { source: evidence.source, ...counts, faults: faults.reports } };
 }
 
 /** Made-up events must end in a known way: a run in which nothing was charged is no pass. */

@@ -1,13 +1,13 @@
 /** What a fault may use, and where it reports. */
 import { type Fleet, until } from '../fleet';
-import type { Parts } from '../parts';
 import type { Screen } from '../screen';
+import type { Parts } from '../sources/source';
 import { FAULT_NAMES, type FaultName, type FaultReport } from './names';
 
-export interface FaultContext {
+export interface FaultContext<P extends Parts = Parts> {
   /** Whether every line that was published is accounted for: no charge will come by any more. */
-  readonly nothingLeft: () => Promise<boolean>;
-  readonly parts: Parts;
+  nothingLeft(): Promise<boolean>;
+  readonly parts: P;
   readonly fleet: Fleet;
   readonly screen: Screen;
   readonly log: FaultLog;

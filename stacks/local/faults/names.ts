@@ -1,9 +1,22 @@
-/** Faults of the machinery: they change no event, so every count follows from the published file. */
-export const MACHINERY_FAULTS = ['kill', 'lost-answer', 'slow-charge', 'throttle', 'theft', 'split', 'outage'] as const;
+/** Everything that can be done to a run. */
+import type { SourceName } from '../sources/source';
 
-/** Everything that can be done to the run, in the order of the report. */
-export const FAULT_NAMES = [...MACHINERY_FAULTS, 'duplicates', 'malformed', 'declines', 'conflict'] as const;
-export type FaultName = (typeof FAULT_NAMES)[number];
+/** Faults of the machinery: they change no event, so every count follows from the published file. In order of the report. */
+const MACHINERY = {
+  kinesis: ['kill', 'lost-answer', 'slow-charge', 'throttle', 'theft', 'split', 'outage'],
+} as const satisfies Readonly<Record<SourceName, readonly string[]>>;
+
+/** Faults of the events: any producer of any source makes them. */
+export const EVENT_FAULTS = ['duplicates', 'malformed', 'declines', 'conflict'] as const;
+
+export type FaultName = (typeof MACHINERY)[SourceName][number] | (typeof EVENT_FAULTS)[number];
+
+/** What can be done to this source, in the order of its report. */
+export function faultsOf(source: SourceName): readonly FaultName[] {
+  return [...MACHINERY[source], ...EVENT_FAULTS];
+}
+
+export const FAULT_NAMES: readonly FaultName[] = [...new Set<FaultName>([...MACHINERY.kinesis, ...EVENT_FAULTS])];
 
 /** What happened of one fault. `seen` counts the observations that prove that it struck. */
 export interface FaultReport {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Json, readPlan, type Template } from '../../../stacks/local/template';
+import { type Json, readPlan, type Template } from '../../../stacks/local/sources/kinesis/template';
 
 const task = (name: string, more: { [key: string]: Json } = {}) => ({
   Type: 'AWS::ECS::TaskDefinition',

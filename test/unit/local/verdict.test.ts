@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FaultLog } from '../../../stacks/local/faults/context';
 import type { Counts } from '../../../stacks/local/oracle';
 import { reportTable } from '../../../stacks/local/report';
-import { type Evidence, verdict } from '../../../stacks/local/verdict';
+import { type Evidence, sumUp, verdict } from '../../../stacks/local/verdict';
 
 const counts: Counts = {
   published: 10,
@@ -23,15 +23,16 @@ const counts: Counts = {
   lost: 0,
 };
 const evidence = (over: Partial<Evidence> = {}): Evidence => ({
+  source: 'kinesis',
   events: { lines: new Array(10).fill(new Uint8Array()), injected: {}, expected: { charged: 8, declined: 2 } },
   judgement: { counts, problems: [] },
   faults: new FaultLog(),
   fleet: { workers: [], peakMegabytes: 120 },
   drained: [],
   refused: [],
-  seconds: 1,
   ...over,
 });
+const reportOf = (over: Partial<Evidence> = {}) => sumUp([verdict(evidence(over))], 1);
 const struck = (seen: number): FaultLog => {
   const log = new FaultLog();
   log.injected('kill');
@@ -41,13 +42,13 @@ const struck = (seen: number): FaultLog => {
 
 describe('verdict', () => {
   it('is pass when everything ended as it must', () => {
-    const report = verdict(evidence({ faults: struck(1) }));
+    const report = reportOf({ faults: struck(1) });
     expect(report).toMatchObject({ verdict: 'pass', problems: [] });
     expect(reportTable(report)).toContain('charged once or ended as it must (2 declined), nothing charged twice');
   });
 
   it('is pass for a fault that found nothing to strike', () => {
-    expect(verdict(evidence()).verdict).toBe('pass');
+    expect(reportOf().verdict).toBe('pass');
   });
 
   it.each([
@@ -58,7 +59,7 @@ describe('verdict', () => {
     ['a worker did not drain', { drained: ['worker-1 did not drain'] }],
     ['a worker grew', { fleet: { workers: [], peakMegabytes: 201 } }],
   ] as const)('is fail when %s', (_, over) => {
-    const report = verdict(evidence(over as Partial<Evidence>));
+    const report = reportOf(over as Partial<Evidence>);
     expect(report.verdict).toBe('fail');
     expect(report.problems).toHaveLength(1);
     expect(reportTable(report)).toContain('FAIL');

@@ -11,17 +11,18 @@ import {
 } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { Client } from 'pg';
-import { systemHost } from '../../runtime/host';
-import { startDynamoDb } from '../../test/emulators/dynamodb';
-import { startKinesis } from '../../test/emulators/kinesis';
-import type { PostgresServer } from '../../test/emulators/postgres';
-import { type StripeEmulator, startStripeEmulator } from '../../test/emulators/stripe';
-import { type AwsFaultProxy, startAwsFaultProxy } from '../../test/support/aws-fault-proxy';
-import { startManagedPostgres } from '../../test/support/managed-postgres';
-import { type RdsEndpoint, startRdsEndpoint } from '../../test/support/rds/endpoint';
-import type { Scope } from './resolve';
-import type { Screen } from './screen';
-import { type StackPlan, TemplateError } from './template';
+import { systemHost } from '../../../../runtime/host';
+import { startDynamoDb } from '../../../../test/emulators/dynamodb';
+import { startKinesis } from '../../../../test/emulators/kinesis';
+import type { PostgresServer } from '../../../../test/emulators/postgres';
+import { startStripeEmulator } from '../../../../test/emulators/stripe';
+import { type AwsFaultProxy, startAwsFaultProxy } from '../../../../test/support/aws-fault-proxy';
+import { startManagedPostgres } from '../../../../test/support/managed-postgres';
+import { type RdsEndpoint, startRdsEndpoint } from '../../../../test/support/rds/endpoint';
+import type { Screen } from '../../screen';
+import type { Container, Parts } from '../source';
+import { containerEnvironment, type Scope } from './resolve';
+import { type ContainerPlan, type StackPlan, TemplateError } from './template';
 
 export const STREAM_NAME = 'billing-usage';
 export const TABLE_NAME = 'billing-usage-leases';
@@ -30,27 +31,15 @@ const ACCOUNT = '000000000000';
 /** As a task has them from its role: with a session. */
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local', sessionToken: 'local' };
 
-export interface Parts {
-  readonly postgres: PostgresServer;
-  /** Where the database is for everybody of the template: TLS, and logins by token. */
-  readonly rds: RdsEndpoint;
-  readonly stripe: StripeEmulator;
+export interface KinesisParts extends Parts {
   readonly kinesis: KinesisClient;
   readonly dynamodb: DynamoDBClient;
   /** Stands between the workers and the lease table. */
   readonly leaseProxy: AwsFaultProxy;
-  readonly scope: Scope;
-  /** Whose certificates are trusted, in place of Amazon's. */
-  readonly trust: Readonly<Record<string, string>>;
-  /** What a worker needs beyond its template to find the local parts. */
-  readonly localEnvironment: Readonly<Record<string, string>>;
-  readonly endpoints: Readonly<Record<string, string>>;
-  ledgerClient(): Promise<Client>;
-  close(): Promise<void>;
 }
 
 /** `folder`: for files of the run. */
-export async function startParts(plan: StackPlan, screen: Screen, folder: string): Promise<Parts> {
+export async function startParts(plan: StackPlan, screen: Screen, folder: string): Promise<KinesisParts> {
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
     started.push(part);
@@ -79,15 +68,16 @@ export async function startParts(plan: StackPlan, screen: Screen, folder: string
     const trust = { PGSSLROOTCERT: join(folder, 'rds-authority.pem') };
     writeFileSync(trust.PGSSLROOTCERT, rds.authority.pem);
     await Promise.all([createStream(clients.kinesis, plan, screen), createTable(clients.dynamodb, plan, screen)]);
+    const scope = scopeOf(plan, rds, ownerPassword);
+    const run = ({ name, command, ...container }: ContainerPlan, local: Container['environment']): Container => {
+      return { name, command, environment: { ...containerEnvironment(container, scope), ...local } };
+    };
     return {
-      postgres,
-      rds,
-      trust,
       stripe,
       ...clients,
       leaseProxy,
-      scope: scopeOf(plan, rds, ownerPassword),
-      localEnvironment: {
+      migrate: run(plan.migrate, trust),
+      worker: run(plan.worker, {
         AWS_ENDPOINT_URL_KINESIS: kinesis.endpoint,
         AWS_ENDPOINT_URL_DYNAMODB: leaseProxy.endpoint,
         AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -95,7 +85,8 @@ export async function startParts(plan: StackPlan, screen: Screen, folder: string
         AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
         ...trust,
         STRIPE_API_BASE: stripe.url,
-      },
+      }),
+      logins: rds.logins,
       endpoints: {
         PostgreSQL: `postgres://${plan.database.user}@${postgres.host}:${postgres.port}/${plan.database.name}`,
         Kinesis: kinesis.endpoint,

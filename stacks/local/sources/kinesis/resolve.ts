@@ -12,7 +12,10 @@ export interface Scope {
 }
 
 /** The environment in which ECS would start the container. */
-export function containerEnvironment(plan: ContainerPlan, scope: Scope): Record<string, string> {
+export function containerEnvironment(
+  plan: Pick<ContainerPlan, 'environment' | 'secrets'>,
+  scope: Scope,
+): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const { Name, Value } of plan.environment) environment[Name] = resolve(Value, scope);
   for (const { Name, ValueFrom } of plan.secrets) environment[Name] = secretValue(resolve(ValueFrom, scope), scope);

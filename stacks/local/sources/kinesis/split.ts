@@ -1,12 +1,12 @@
 /** A shard is split under the workers: they finish the parent before its children. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { ListShardsCommand, SplitShardCommand } from '@aws-sdk/client-kinesis';
-import { until } from '../fleet';
-import { STREAM_NAME, TABLE_NAME } from '../parts';
-import type { FaultContext } from './context';
+import type { FaultContext } from '../../faults/context';
+import { until } from '../../fleet';
+import { type KinesisParts, STREAM_NAME, TABLE_NAME } from './parts';
 
 /** Answers the id of the closed parent. */
-export async function splitAShard({ parts, screen, log }: FaultContext): Promise<string | undefined> {
+export async function splitAShard({ parts, screen, log }: FaultContext<KinesisParts>): Promise<string | undefined> {
   log.injected('split');
   const { Shards = [] } = await parts.kinesis.send(new ListShardsCommand({ StreamName: STREAM_NAME }));
   const open = Shards.find((shard) => shard.SequenceNumberRange?.EndingSequenceNumber === undefined);
@@ -25,7 +25,7 @@ export async function splitAShard({ parts, screen, log }: FaultContext): Promise
 }
 
 /** The parent was read to its end and its children have leases. */
-export async function awaitSplit(parentId: string, { parts, screen, log }: FaultContext): Promise<void> {
+export async function awaitSplit(parentId: string, { parts, screen, log }: FaultContext<KinesisParts>): Promise<void> {
   const done = await until(
     async () => {
       const { Items = [] } = await parts.dynamodb.send(new ScanCommand({ TableName: TABLE_NAME }));

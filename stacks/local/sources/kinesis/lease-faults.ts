@@ -1,17 +1,17 @@
 /** Faults of the lease table, made by the proxy between the workers and it, or by another owner's hand. */
 import { createHash } from 'node:crypto';
 import { type AttributeValue, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { systemHost } from '../../../runtime/host';
-import { claimant } from '../claimant';
-import { until } from '../fleet';
-import { TABLE_NAME } from '../parts';
-import { caught, type FaultContext } from './context';
+import { systemHost } from '../../../../runtime/host';
+import { claimant } from '../../claimant';
+import { caught, type FaultContext } from '../../faults/context';
+import { until } from '../../fleet';
+import { type KinesisParts, TABLE_NAME } from './parts';
 
 const LOST = 'chargeonce_leases_lost_total';
 const HELD = 'chargeonce_leases_held';
 
 /** Two seconds without the lease table: renewals are retried within the lease, and nothing is lost. */
-export async function throttleShortly({ parts, fleet, screen, log }: FaultContext): Promise<void> {
+export async function throttleShortly({ parts, fleet, screen, log }: FaultContext<KinesisParts>): Promise<void> {
   log.injected('throttle');
   // A lease that moves to a newly started worker is no loss of this block.
   const expired = { reason: 'expired' };
@@ -29,7 +29,10 @@ export async function throttleShortly({ parts, fleet, screen, log }: FaultContex
 }
 
 /** Longer than a lease: every lease is lost, and no worker begins a charge without one. */
-export async function blockPastTheLease(context: FaultContext, publishMore: () => Promise<unknown>): Promise<void> {
+export async function blockPastTheLease(
+  context: FaultContext<KinesisParts>,
+  publishMore: () => Promise<unknown>,
+): Promise<void> {
   const { parts, fleet, screen, log } = context;
   log.injected('outage');
   const block = parts.leaseProxy.block();
@@ -50,7 +53,7 @@ export async function blockPastTheLease(context: FaultContext, publishMore: () =
 }
 
 /** A charge is on its way when another owner takes the lease of its shard. Tried again when it hit a dead owner's. */
-export async function stealInMidCharge(context: FaultContext): Promise<void> {
+export async function stealInMidCharge(context: FaultContext<KinesisParts>): Promise<void> {
   const { screen, log } = context;
   for (let tries = 1; tries <= 3; tries++) {
     const outcome = await stealOnce(context);
@@ -64,7 +67,7 @@ export async function stealInMidCharge(context: FaultContext): Promise<void> {
   }
 }
 
-async function stealOnce(context: FaultContext): Promise<string> {
+async function stealOnce(context: FaultContext<KinesisParts>): Promise<string> {
   const { parts, fleet, screen, log } = context;
   const hold = parts.stripe.faults.hold({ on: 'confirm', when: 'before-execute' });
   try {
@@ -94,13 +97,13 @@ async function stealOnce(context: FaultContext): Promise<string> {
 }
 
 /** Requests that move a charge on. */
-function movesOf({ stripe }: FaultContext['parts']): number {
+function movesOf({ stripe }: KinesisParts): number {
   return stripe.requests.filter(({ method, path }) => method === 'POST' && path.startsWith('/v1/payment_intents'))
     .length;
 }
 
 /** The lease whose hash range holds the customer's partition key, while somebody owns it. */
-async function leaseOf(customerId: string | undefined, parts: FaultContext['parts']) {
+async function leaseOf(customerId: string | undefined, parts: KinesisParts) {
   if (customerId === undefined) return undefined;
   const hash = BigInt(`0x${createHash('md5').update(customerId).digest('hex')}`);
   const { Items = [] } = await parts.dynamodb.send(new ScanCommand({ TableName: TABLE_NAME }));
