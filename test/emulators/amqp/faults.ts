@@ -1,9 +1,10 @@
 /** What goes wrong in production, armed by tests. Nothing goes wrong by itself. */
 
+/** Names are compared as the service does: in any case. */
 export interface Place {
-  /** Absent: every hub. */
-  readonly hub?: string;
-  /** Absent: every partition. */
+  /** Name of a hub or of a queue. Absent: every one. */
+  readonly entity?: string;
+  /** Partition of a hub. Absent: every one. */
   readonly partition?: string;
 }
 
@@ -16,75 +17,106 @@ interface Armed {
   left: number;
 }
 
+/** What only the broker itself can do. */
+export interface FaultActions {
+  wake(): void;
+  dropSockets(): number;
+  detach(place: Place): number;
+  stall(place: Place): number;
+}
+
 export class AmqpFaults {
-  private readonly armed: Armed[] = [];
+  private armed: Armed[] = [];
   private readonly silenced = new Set<Place>();
   private tokensRefusedUntil = 0;
-  /** Delay of each answer to a send and of each event, in milliseconds. */
-  delayMs = 0;
+  private linksRefusedUntil = 0;
+  private delay = 0;
 
   constructor(
     private readonly now: () => number,
-    private readonly wake: () => void,
-    private readonly act: { dropSockets(): number; detach(place: Place): number },
+    private readonly actions: FaultActions,
   ) {}
 
-  /** Accepts and keeps the next sends, then cuts the connection instead of saying so: the client sends again. */
+  /**
+   * Accepts and keeps the next sends, then cuts the connection instead of saying so: the client sends again. It may take
+   * its whole try timeout to notice.
+   */
   loseAck(times = 1, place: Place = {}): void {
     this.armed.push({ what: 'lose-ack', place, left: times });
   }
 
-  /** Refuses the next sends with `com.microsoft:server-busy`. */
+  /** Refuses the next sends with `com.microsoft:server-busy`, and keeps nothing of them. */
   busy(times = 1, place: Place = {}): void {
     this.armed.push({ what: 'busy', place, left: times });
   }
 
-  /** Links to these partitions stay open and send nothing, until the answer is called. */
+  /** Links here stay open and send nothing, new ones too, until the answer is called. */
   silence(place: Place = {}): () => void {
     this.silenced.add(place);
     return () => {
       this.silenced.delete(place);
-      this.wake();
+      this.actions.wake();
     };
   }
 
-  /** Every token is refused for this long. */
+  /** Links that are open here now stay open and never send again; a new one is not affected. Answers how many. */
+  stall(place: Place = {}): number {
+    return this.actions.stall(place);
+  }
+
+  /** Every token is refused for this long, as a wrong key is. */
   refuseTokens(milliseconds: number): void {
     this.tokensRefusedUntil = this.now() + milliseconds;
   }
 
-  /** Cuts every connection; answers how many. */
+  /** Tokens are good, and every new link is refused for this long: what a role that is not assigned yet looks like. */
+  refuseLinks(milliseconds: number): void {
+    this.linksRefusedUntil = this.now() + milliseconds;
+  }
+
+  /** Cuts every connection without a word; answers how many. */
   dropSockets(): number {
-    return this.act.dropSockets();
+    return this.actions.dropSockets();
   }
 
-  /** Closes consumers' links as the service does when it moves a partition; answers how many. */
+  /** Closes receivers' links as the service does when it moves an entity; answers how many. */
   detach(place: Place = {}): number {
-    return this.act.detach(place);
+    return this.actions.detach(place);
   }
 
-  /** Slows every send and every event down; 0 ends it. */
+  /** Milliseconds by which each answer to a send comes later, and which a link takes for each message; 0 ends it. */
   slow(milliseconds: number): void {
-    this.delayMs = milliseconds;
+    this.delay = milliseconds;
+  }
+
+  get delayMs(): number {
+    return this.delay;
   }
 
   get refusesTokens(): boolean {
     return this.now() < this.tokensRefusedUntil;
   }
 
-  isSilent(place: Required<Place>): boolean {
-    return [...this.silenced].some((each) => covers(each, place));
+  get refusesLinks(): boolean {
+    return this.now() < this.linksRefusedUntil;
   }
 
-  /** The fault that strikes this send, once. */
-  takeSend(hub: string): SendFault | undefined {
-    const found = this.armed.find(({ place, left }) => left > 0 && (place.hub ?? hub) === hub);
+  isSilent(at: Place): boolean {
+    return [...this.silenced].some((place) => covers(place, at));
+  }
+
+  /** The fault that strikes this send; it is used up by it. */
+  takeSend(at: Place): SendFault | undefined {
+    const found = this.armed.find(({ place }) => covers(place, at));
     if (found === undefined) return undefined;
     found.left -= 1;
+    this.armed = this.armed.filter(({ left }) => left > 0);
     return found.what;
   }
 }
 
-export function covers(fault: Place, place: Required<Place>): boolean {
-  return (fault.hub ?? place.hub) === place.hub && (fault.partition ?? place.partition) === place.partition;
+export function covers(place: Place, at: Place): boolean {
+  const same = (wanted: string | undefined, name: string | undefined) =>
+    wanted === undefined || wanted.toLowerCase() === name?.toLowerCase();
+  return same(place.entity, at.entity) && same(place.partition, at.partition);
 }

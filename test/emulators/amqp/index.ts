@@ -1,6 +1,6 @@
 /** A local stand-in for an Event Hubs namespace, driven by Microsoft's own clients. */
+export type { PutToken, VerifyToken } from './access';
 export { type AmqpBroker, type AmqpBrokerOptions, startAmqpBroker } from './broker';
-export type { PutToken } from './cbs';
-export type { EventHub, EventHubOptions } from './event-hub';
-export type { AmqpMessage, EventLog, StoredEvent } from './event-log';
+export type { EventHub, EventHubOptions, HubLink, LinkError } from './event-hub';
+export type { AmqpMessage, EventLog, StartPosition, StoredEvent } from './event-log';
 export type { AmqpFaults, Place } from './faults';

@@ -1,9 +1,10 @@
 /** `$management` of Event Hubs: what a hub and a partition say of themselves. */
-import { types } from 'rhea';
 import type { EventHub } from './event-hub';
+import { noPartition } from './event-hub-route';
 import type { AmqpMessage } from './event-log';
 import { type Route, SILENT_OUTLET } from './links';
 import { type Answer, answer, propertiesOf } from './requests';
+import { rhea } from './rhea';
 
 const ADDRESS = '$management';
 const STRING_ARRAY = 0xa1;
@@ -34,13 +35,14 @@ function respond(hubs: ReadonlyMap<string, EventHub>, request: AmqpMessage): Ans
     return failure(404, 'amqp:not-found', `The messaging entity '${name}' could not be found.`);
   }
   if (type === 'com.microsoft:eventhub') return success(describeHub(hub));
-  if (type === 'com.microsoft:partition' && hub.partitions.has(String(partition))) {
-    return success(describePartition(hub, String(partition)));
-  }
-  return failure(404, 'amqp:not-found', `The hub '${name}' has no ${type} '${partition}'.`);
+  if (type !== 'com.microsoft:partition') return failure(400, 'amqp:not-implemented', `${type} is no type here.`);
+  if (hub.partitions.has(String(partition))) return success(describePartition(hub, String(partition)));
+  const { condition, description } = noPartition(hub);
+  return failure(400, condition, description);
 }
 
 function describeHub(hub: EventHub): object {
+  const { types } = rhea();
   return {
     name: hub.name,
     type: 'com.microsoft:eventhub',
@@ -52,6 +54,7 @@ function describeHub(hub: EventHub): object {
 }
 
 function describePartition(hub: EventHub, partition: string): object {
+  const { types } = rhea();
   const log = hub.partitions.get(partition)!;
   const { last } = log;
   return {
@@ -67,14 +70,14 @@ function describePartition(hub: EventHub, partition: string): object {
 }
 
 const success = (body: object): Answer => ({
-  properties: { statusCode: types.wrap_int(200), statusDescription: 'OK' },
+  properties: { statusCode: rhea().types.wrap_int(200), statusDescription: 'OK' },
   body,
 });
 
 const failure = (code: number, condition: string, description: string): Answer => ({
   properties: {
-    statusCode: types.wrap_int(code),
-    errorCondition: types.wrap_symbol(condition),
+    statusCode: rhea().types.wrap_int(code),
+    errorCondition: rhea().types.wrap_symbol(condition),
     statusDescription: description,
   },
 });

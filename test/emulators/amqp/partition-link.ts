@@ -1,9 +1,10 @@
 /** A consumer's link to one partition: where it stands, what it may send, who displaces it. */
-import { type AmqpError, type Sender, type Typed, types } from 'rhea';
-import type { EventHub } from './event-hub';
+import type { Sender } from 'rhea';
+import type { EventHub, HubLink, LinkError } from './event-hub';
 import type { StoredEvent } from './event-log';
-import type { AmqpFaults } from './faults';
+import type { AmqpFaults, Place } from './faults';
 import type { Outlet } from './links';
+import { rhea } from './rhea';
 
 const RUNTIME_METRIC = 'com.microsoft:enable-receiver-runtime-metric';
 
@@ -18,19 +19,21 @@ export interface PartitionLinkOptions {
   readonly now: () => number;
 }
 
-export class PartitionLink implements Outlet {
+export class PartitionLink implements Outlet, HubLink {
+  readonly place: Place;
   readonly partition: string;
   readonly group: string;
-  /** Undefined: the link has none, and any link with one displaces it. */
   readonly epoch: number | undefined;
-  /** Name that the client gave its receiver. */
   readonly receiverName: string | undefined;
+  sent = 0;
   private cursor: number;
-  private slowed: NodeJS.Timeout | undefined;
+  private resting: NodeJS.Timeout | undefined;
+  private stalled = false;
   private readonly wantsMetric: boolean;
 
   constructor(private readonly options: PartitionLinkOptions) {
-    const { sender, start, partition, group } = options;
+    const { hub, sender, start, partition, group } = options;
+    this.place = { entity: hub.name, partition };
     this.partition = partition;
     this.group = group.toLowerCase();
     this.cursor = start;
@@ -41,13 +44,14 @@ export class PartitionLink implements Outlet {
   }
 
   pump(): void {
-    const { hub, sender, faults, partition } = this.options;
-    if (!sender.is_open() || faults.isSilent({ hub: hub.name, partition }) || this.slowed !== undefined) return;
-    const log = hub.partitions.get(partition);
+    const { hub, sender, faults } = this.options;
+    if (!sender.is_open() || this.isSilent() || this.resting !== undefined) return;
+    const log = hub.partitions.get(this.partition);
     while (log !== undefined && sender.sendable()) {
       const event = log.at(this.cursor);
       if (event === undefined) return;
       this.cursor = event.sequenceNumber + 1;
+      this.sent += 1;
       this.send(event, log.last ?? event);
       if (faults.delayMs > 0) {
         this.rest(faults.delayMs);
@@ -57,38 +61,46 @@ export class PartitionLink implements Outlet {
   }
 
   drain(): void {
+    if (this.isSilent()) return;
     this.pump();
     this.options.sender.set_drained(true);
   }
 
-  closed(): void {
-    clearTimeout(this.slowed);
-    this.options.hub.links.delete(this);
+  stall(): void {
+    this.stalled = true;
   }
 
-  /** Ends the link from the service's side. */
-  end(error: AmqpError): void {
+  closed(): void {
+    clearTimeout(this.resting);
+    this.options.hub.detach(this);
+  }
+
+  end(error: LinkError): void {
     this.closed();
     if (this.options.sender.is_open()) this.options.sender.close(error);
   }
 
+  private isSilent(): boolean {
+    return this.stalled || this.options.faults.isSilent(this.place);
+  }
+
   private rest(milliseconds: number): void {
-    this.slowed = setTimeout(() => {
-      this.slowed = undefined;
+    this.resting = setTimeout(() => {
+      this.resting = undefined;
       this.pump();
     }, milliseconds);
   }
 
   private send(event: StoredEvent, last: StoredEvent): void {
-    const annotations: Record<string, Typed | unknown> = {
-      ...event.message.message_annotations,
-      'x-opt-sequence-number': types.wrap_long(event.sequenceNumber),
-      'x-opt-offset': event.offset,
-      'x-opt-enqueued-time': types.wrap_timestamp(event.enqueuedAt),
-    };
+    const { types } = rhea();
     const message = {
       ...event.message,
-      message_annotations: annotations,
+      message_annotations: {
+        ...event.message.message_annotations,
+        'x-opt-sequence-number': types.wrap_long(event.sequenceNumber),
+        'x-opt-offset': event.offset,
+        'x-opt-enqueued-time': types.wrap_timestamp(event.enqueuedAt),
+      },
       ...(this.wantsMetric ? { delivery_annotations: this.metric(last) } : {}),
     };
     // Settled before it is sent: nobody settles an event, and an open one would stay in the session's window of 2,048.
@@ -96,6 +108,7 @@ export class PartitionLink implements Outlet {
   }
 
   private metric(last: StoredEvent): Record<string, unknown> {
+    const { types } = rhea();
     return {
       last_enqueued_sequence_number: types.wrap_long(last.sequenceNumber),
       last_enqueued_offset: last.offset,

@@ -9,6 +9,7 @@ export interface Answer {
 
 /** Answers a request on its connection. A client that closed its link meanwhile gets nothing. */
 export function answer(connection: Connection, request: AmqpMessage, { properties, body = null }: Answer): void {
+  if (!connection.is_open()) return;
   const replyTo = request.reply_to;
   const link: Sender | undefined = connection.find_sender(
     (sender: Sender) => sender.name === replyTo || sender.target?.address === replyTo,
