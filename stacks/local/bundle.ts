@@ -1,7 +1,7 @@
 /** Builds the very files that the constructs deploy; about a second. */
 import { buildImages } from '../../runtime/image/build';
 import type { Screen } from './screen';
-import type { SourceName } from './sources/source';
+import type { SourceName } from './sources/parts';
 
 /** Answers the bundle's file by source. */
 export async function buildBundles(

@@ -1,6 +1,6 @@
 /** Whose charge a request at Stripe is, by the ledger. */
 import type { Fleet } from './fleet';
-import type { Parts } from './sources/source';
+import type { Parts } from './sources/parts';
 import type { Worker } from './workers';
 
 export interface Claimant {

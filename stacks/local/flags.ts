@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EVENT_FAULTS, FAULT_NAMES, type FaultName, faultsOf } from './faults/names';
-import { SOURCE_NAMES, type SourceName } from './sources/source';
+import { SOURCE_NAMES, type SourceName } from './sources/parts';
 
 export interface Flags {
   /** Run at the same time. */

@@ -1,7 +1,7 @@
 /** Runs the init container that the stack declares: the worker may only start on its success. */
 import { spawn } from 'node:child_process';
 import type { Screen } from './screen';
-import type { Container } from './sources/source';
+import type { Container } from './sources/parts';
 import { WorkerError } from './workers';
 
 export async function runMigrations(migrate: Container, bundle: string, screen: Screen): Promise<void> {

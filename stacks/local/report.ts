@@ -1,7 +1,7 @@
 /** The verdict, for people as a table and for machines as JSON. */
 import type { FaultReport } from './faults/names';
 import type { Counts } from './oracle';
-import type { SourceName } from './sources/source';
+import type { SourceName } from './sources/parts';
 
 export interface SourceReport extends Counts {
   readonly source: SourceName;

@@ -11,7 +11,7 @@ import type { Report } from './report';
 import type { Screen } from './screen';
 import { Interrupted, type Performance, perform, type Standing } from './screenplay';
 import { kinesis } from './sources/kinesis';
-import type { SourceName } from './sources/source';
+import type { SourceName } from './sources/parts';
 import { type SourceVerdict, sumUp } from './verdict';
 
 export interface RunOptions {

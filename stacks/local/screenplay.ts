@@ -7,7 +7,8 @@ import { Fleet } from './fleet';
 import { runMigrations } from './migrate';
 import type { Judgement } from './oracle';
 import type { Screen } from './screen';
-import type { LocalSource, Parts } from './sources/source';
+import type { Parts } from './sources/parts';
+import type { LocalSource } from './sources/source';
 import { Stage } from './stage';
 import { type SourceVerdict, verdict } from './verdict';
 
@@ -62,7 +63,7 @@ export async function perform<P extends Parts>(source: LocalSource<P>, how: Perf
     if (signal.aborted) throw new Interrupted('interrupted');
     await runMigrations(parts.migrate, how.bundle, screen);
     fleet = new Fleet({ bundle: how.bundle, command: parts.worker.command, environment, logFolder: folder });
-    const stage = new Stage({ ...how, source, parts, fleet });
+    const stage = new Stage({ ...how, publish: source.publish, parts, fleet });
     const found = await Promise.race([play(source, stage, how), untilAborted(signal)]);
     if (how.stayUp) {
       how.stayUp({ verdict: found, environment, endpoints: endpointsOf(parts, fleet) });

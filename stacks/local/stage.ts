@@ -7,10 +7,10 @@ import type { FaultName } from './faults/names';
 import { type Fleet, until } from './fleet';
 import { type Decode, type Judgement, judge, readLedger, remembering } from './oracle';
 import type { Screen } from './screen';
-import type { LocalSource, Parts } from './sources/source';
+import type { Parts, Published } from './sources/parts';
 
 export interface StageOptions<P extends Parts> {
-  readonly source: LocalSource<P>;
+  publish(lines: readonly Uint8Array[], parts: P): Promise<Published>;
   readonly events: EventPlan;
   /** What is to be done to this source. */
   readonly faults: ReadonlySet<FaultName>;
@@ -59,7 +59,7 @@ export class Stage<P extends Parts = Parts> implements FaultContext<P> {
   /** Publishes; answers how many of the lines the stream took. */
   async send(lines: readonly Uint8Array[]): Promise<number> {
     if (lines.length === 0) return 0;
-    const result = await this.options.source.publish(lines, this.parts);
+    const result = await this.options.publish(lines, this.parts);
     this.#published.push(...result.accepted);
     this.refused.push(...result.refused);
     this.screen.step(`${result.accepted.length} lines published (${this.#published.length} so far)`);

@@ -4,7 +4,7 @@ import type { FaultLog } from './faults/context';
 import type { Fleet } from './fleet';
 import type { Judgement } from './oracle';
 import type { Report, SourceReport } from './report';
-import type { SourceName } from './sources/source';
+import type { SourceName } from './sources/parts';
 
 /** What a worker may hold at most, by VmHWM. */
 const MAX_WORKER_MEGABYTES = 200;

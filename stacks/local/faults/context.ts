@@ -1,7 +1,7 @@
 /** What a fault may use, and where it reports. */
 import { type Fleet, until } from '../fleet';
 import type { Screen } from '../screen';
-import type { Parts } from '../sources/source';
+import type { Parts } from '../sources/parts';
 import { FAULT_NAMES, type FaultName, type FaultReport } from './names';
 
 export interface FaultContext<P extends Parts = Parts> {

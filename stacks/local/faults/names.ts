@@ -1,5 +1,5 @@
 /** Everything that can be done to a run. */
-import type { SourceName } from '../sources/source';
+import type { SourceName } from '../sources/parts';
 
 /** Faults of the machinery: they change no event, so every count follows from the published file. In order of the report. */
 const MACHINERY = {

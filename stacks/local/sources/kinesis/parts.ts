@@ -20,7 +20,7 @@ import { type AwsFaultProxy, startAwsFaultProxy } from '../../../../test/support
 import { startManagedPostgres } from '../../../../test/support/managed-postgres';
 import { type RdsEndpoint, startRdsEndpoint } from '../../../../test/support/rds/endpoint';
 import type { Screen } from '../../screen';
-import type { Container, Parts } from '../source';
+import type { Container, Parts } from '../parts';
 import { containerEnvironment, type Scope } from './resolve';
 import { type ContainerPlan, type StackPlan, TemplateError } from './template';
 

@@ -1,7 +1,7 @@
 /** Publishes lines to the local stream with the runtime's own publisher. */
 import { systemHost } from '../../../../runtime/host';
 import { createPublisher } from '../../../../runtime/sources/kinesis/publisher';
-import type { Published } from '../source';
+import type { Published } from '../parts';
 import { type KinesisParts, STREAM_NAME } from './parts';
 
 export async function publish(lines: readonly Uint8Array[], parts: KinesisParts): Promise<Published> {

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { billingApp } from '../../../aws/app';
-import type { OpenOptions } from '../source';
+import type { OpenOptions } from '../parts';
 import { type Template, TemplateError } from './template';
 
 export function loadTemplate({ template: file, folder, screen }: OpenOptions): Template {
