@@ -2,13 +2,14 @@
  * The journey of an event on one screen. No logic: only who is connected to whom.
  *
  *   source ──► decode ──► claim ──► create intent ──► confirm ──► settle ──► checkpoint
- *   kinesis    decode     ledger    stripe            stripe      ledger     source
+ *   opened     decode     ledger    stripe            stripe      ledger     source
  *              └───────────────── processor (decide) ─────────────────┘
  *                                 reconciler: the same, for rows that no delivery moves on
  */
 import { openCharging } from './charging';
-import type { Config } from './config';
+import type { CommonConfig } from './config';
 import { createDecoder, DEFAULT_DESCRIPTION_TEMPLATE, renderDescription } from './decode';
+import type { OpenedSource, SourceContext } from './opened-source';
 import { awaitSchema } from './ops/await-schema';
 import type { Pipeline, PipelineContext } from './ops/run-pipeline';
 import { watchWork } from './ops/watch-work';
@@ -17,32 +18,42 @@ import { idempotencyKey } from './processor/keys';
 import { Processor } from './processor/processor';
 import { Reconciler } from './processor/reconciler';
 import { StripeHalt } from './processor/stripe-halt';
-import { awsClients, createKinesisSource } from './sources/kinesis';
 
 /**
- * A row whose claim has ended is first left to its delivery, which is read again within a few lease durations; the
- * reconciler is for rows that no delivery comes back for. Shorter: a worker that has just lost its leases would charge
+ * A row whose claim has ended is first left to its delivery, which is read again by whoever owns its partition then; the
+ * reconciler is for rows that no delivery comes back for. Shorter: a worker that has just lost a partition would charge
  * what it gave back. Longer: a row whose delivery is gone waits longer.
  */
 const OVERDUE_AFTER_MS = 30_000;
 
-export async function runPipeline(config: Config, context: PipelineContext): Promise<Pipeline> {
+/** Opens the source that the configuration names. */
+export type OpenSource<C> = (config: C, context: SourceContext) => Promise<OpenedSource>;
+
+export async function runPipeline<C extends CommonConfig>(
+  config: C,
+  context: PipelineContext,
+  openSource: OpenSource<C>,
+): Promise<Pipeline> {
   const { host, log, metrics, signal } = context;
-  const { billing, kinesis: stream } = config;
-  const worker = stream.workerId ?? `worker-${host.uuid()}`;
+  const { billing } = config;
+  const { source, worker, ownershipMarginMs, close } = await openSource(config, { host, log, metrics });
 
   const { migrateCommand, login } = config.database;
-  const schema = { ...context, migrateCommand, makesLogin: login.method === 'rds-iam' };
+  const schema = {
+    ...context,
+    migrateCommand,
+    makesLogin: login.method === 'rds-iam' || login.method === 'entra',
+  };
   const { ledger, tools } = await openCharging(config, {
     ...context,
     worker,
     overdueAfterMs: OVERDUE_AFTER_MS,
     checkSchema: (opened) => awaitSchema(() => opened.checkSchema(), schema),
+  }).catch((error: unknown) => {
+    close();
+    throw error;
   });
 
-  const aws = awsClients({ ...stream });
-  const { drainTimeoutMs } = config.process;
-  const source = createKinesisSource({ ...stream, workerId: worker, ...aws, drainTimeoutMs, host, log, metrics });
   const decode = createDecoder({
     defaultCurrency: billing.defaultCurrency,
     fields: billing.eventFields,
@@ -59,7 +70,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
       describe: (event) => renderDescription(template, event),
       keyOf: (event) => idempotencyKey({ ...event, namespace: billing.namespace, attempt: 1 }),
       stripeMaxRps: config.stripe.maxRps,
-      ownershipMarginMs: stream.ownershipMarginMs,
+      ownershipMarginMs,
       checkpoint: config.checkpoint,
       drain: signal,
     },
@@ -77,7 +88,7 @@ export async function runPipeline(config: Config, context: PipelineContext): Pro
   const watched = { ledger, processor, unresolvedAfterMs: billing.parkAfterMs, everyMs, host, log, metrics };
   const watching = watchWork(watched, signal);
   const done = Promise.all([source.run(processor, signal), reconciler.run()]).then(async () => {
-    aws.destroy();
+    close();
     await ledger.close();
     await watching;
   });

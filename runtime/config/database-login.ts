@@ -1,4 +1,4 @@
-/** How a connection to the ledger proves who it is: a password, Amazon's tokens, or a secret of Secrets Manager. */
+/** How a connection to the ledger proves who it is: a password, a token of Amazon or Microsoft, or a secret. */
 import type { FromUrl } from './database-url';
 import type { Reader } from './reader';
 
@@ -12,21 +12,25 @@ export type DatabaseLogin =
     }
   /** A token of Amazon RDS for every new connection, signed with the credentials of this process. */
   | { readonly method: 'rds-iam'; readonly region: string }
+  /** A token of Microsoft Entra for every new connection, got with the identity of this process. */
+  | {
+      readonly method: 'entra';
+      /** Client id of a user-assigned managed identity. Absent: what the default chain of Azure's SDK finds. */
+      readonly clientId?: string;
+    }
   /** Fields `username` and `password`, read again when the server refuses the password. */
   | { readonly method: 'secret'; readonly secretArn: string };
 
 const SECRET_ARN = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]{1,512}$/;
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
+const CLIENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** PostgreSQL cuts longer names off, and who logs in with the whole one is somebody else. */
+const LONGEST_ROLE_BYTES = 63;
 
 /** Every other way of logging in that is set beside the chosen one is a problem: which of them wins may not be guessed. */
 export function readLogin(reader: Reader, url: FromUrl): DatabaseLogin {
   const auth = reader.oneOf('DATABASE_AUTH', ['password', 'rds-iam', 'entra'] as const, 'password');
-  if (auth === 'entra') {
-    reader.problem('DATABASE_AUTH', {
-      allowed: 'password | rds-iam',
-      wayOut: 'entra is not in this version: use a password with PGPASSWORD, PGPASSWORD_FILE or DATABASE_SECRET_ARN.',
-    });
-  }
+  if (auth === 'entra') return readEntra(reader, url);
   if (auth === 'rds-iam') return readRdsIam(reader, url);
   const secretArn = reader.optional('DATABASE_SECRET_ARN');
   if (secretArn !== undefined) return readSecret(reader, url, secretArn);
@@ -39,12 +43,39 @@ export function readLogin(reader: Reader, url: FromUrl): DatabaseLogin {
   };
 }
 
-function readRdsIam(reader: Reader, url: FromUrl): DatabaseLogin {
-  refuseBeside(reader, url, 'DATABASE_AUTH=rds-iam', 'Take it away, or leave out DATABASE_AUTH to log in with it.', [
+/** With a token, the login needs nothing that could be set: what is set beside it may be meant, and would be ignored. */
+function refuseBesideToken(reader: Reader, url: FromUrl, chosen: 'rds-iam' | 'entra'): void {
+  const wayOut = 'Take it away, or leave out DATABASE_AUTH to log in with it.';
+  refuseBeside(reader, url, `DATABASE_AUTH=${chosen}`, wayOut, [
     'PGPASSWORD',
     'PGPASSWORD_FILE',
     'DATABASE_SECRET_ARN',
   ]);
+}
+
+function readEntra(reader: Reader, url: FromUrl): DatabaseLogin {
+  refuseBesideToken(reader, url, 'entra');
+  const name = url.user === undefined ? 'PGUSER' : 'DATABASE_URL';
+  const user = url.user ?? reader.optional('PGUSER') ?? '';
+  if (Buffer.byteLength(user) > LONGEST_ROLE_BYTES) {
+    reader.problem(
+      name,
+      {
+        allowed: `a role of at most ${LONGEST_ROLE_BYTES} bytes`,
+        wayOut: 'Give the managed identity, whose name the role has, a shorter name.',
+      },
+      user,
+    );
+  }
+  const clientId = reader.matching('AZURE_CLIENT_ID', CLIENT_ID, {
+    allowed: 'the client id (a GUID) of a user-assigned managed identity',
+    wayOut: 'Copy the client id, not the object id and not the name; leave it out for a system-assigned identity.',
+  });
+  return { method: 'entra', ...(clientId === undefined ? {} : { clientId }) };
+}
+
+function readRdsIam(reader: Reader, url: FromUrl): DatabaseLogin {
+  refuseBesideToken(reader, url, 'rds-iam');
   const region = reader.required('AWS_REGION', {
     allowed: "the region of the database, e.g. eu-west-1, because a login of DATABASE_AUTH=rds-iam is the region's",
     wayOut: 'Set it.',

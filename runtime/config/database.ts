@@ -70,11 +70,11 @@ function readTls(reader: Reader, host: string | undefined, url: FromUrl, login: 
   const mode = url.sslMode ?? reader.optional('PGSSLMODE') ?? 'verify-full';
   const rootCertFile = url.sslRootCert ?? reader.optional('PGSSLROOTCERT');
   const local = host !== undefined && (host === '' || host.startsWith('/') || isLoopback(host));
-  if (mode === 'disable' && login.method === 'rds-iam') {
+  if (mode === 'disable' && (login.method === 'rds-iam' || login.method === 'entra')) {
     reader.problem(
       name,
       {
-        allowed: 'verify-full with DATABASE_AUTH=rds-iam',
+        allowed: `verify-full with DATABASE_AUTH=${login.method}`,
         wayOut: 'Leave it out: a token that is sent in the clear, or to whoever asks, can be used by others.',
       },
       mode,

@@ -2,10 +2,17 @@
 import type { Client } from 'pg';
 import { LedgerClient } from './client';
 import { connectionConfig, type LedgerConnection } from './connection';
+import { ENTRA_DATABASE } from './entra-role';
 import { SchemaTooNew } from './errors';
 import { MIGRATIONS, QUERIES } from './generated/sql';
 import { SCHEMA_VERSION } from './schema-version';
-import { applyWorkerRole, planWorkerRole, type WorkerRole, type WorkerRoleResult } from './worker-role';
+import {
+  applyWorkerRole,
+  type MigrationClients,
+  planWorkerRole,
+  type WorkerRole,
+  type WorkerRoleResult,
+} from './worker-role';
 
 export interface MigrateOptions {
   readonly connection: LedgerConnection;
@@ -31,21 +38,35 @@ export interface MigrateResult {
  * cannot work with, otherwise with PostgreSQL's error.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
+  const client = await connect(options.connection);
+  let entra: Promise<Client> | undefined;
+  const clients: MigrationClients = {
+    ledger: client,
+    entra: () => {
+      entra ??= connect({ ...options.connection, database: ENTRA_DATABASE });
+      return entra;
+    },
+  };
+  try {
+    await requireUtf8(client);
+    if (options.plan) return await plan(clients, options.workerRole);
+    return await apply(clients, options.workerRole);
+  } finally {
+    await client.end();
+    // One that could not be opened has been reported by whoever asked for it.
+    await entra?.then((opened) => opened.end()).catch(() => undefined);
+  }
+}
+
+async function connect(connection: LedgerConnection): Promise<Client> {
   const client = new LedgerClient({
-    ...connectionConfig(options.connection, { refused: false }),
+    ...connectionConfig(connection, { refused: false }),
     application_name: 'chargeonce migrate',
     connectionTimeoutMillis: 10_000,
   });
   // An error of a broken connection also rejects the statement under way; without a listener it would end the process.
   client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await requireUtf8(client);
-    if (options.plan) return await plan(client, options.workerRole);
-    return await apply(client, options.workerRole);
-  } finally {
-    await client.end();
-  }
+  return client.connect();
 }
 
 /** Any other encoding lacks characters, and an event that holds one of them could never be written. */
@@ -59,14 +80,16 @@ async function requireUtf8(client: Client): Promise<void> {
   );
 }
 
-async function plan(client: Client, role: WorkerRole | undefined): Promise<MigrateResult> {
+async function plan(clients: MigrationClients, role: WorkerRole | undefined): Promise<MigrateResult> {
+  const client = clients.ledger;
   const missing = await missingMigrations(client);
   const version = await versionWith(client, missing.at(-1)?.version);
-  const worker = role && (await planWorkerRole(client, role, version));
+  const worker = role && (await planWorkerRole(clients, role, version));
   return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
 }
 
-async function apply(client: Client, role: WorkerRole | undefined): Promise<MigrateResult> {
+async function apply(clients: MigrationClients, role: WorkerRole | undefined): Promise<MigrateResult> {
+  const client = clients.ledger;
   await client.query('BEGIN');
   try {
     await client.query(QUERIES.lockMigrations);
@@ -79,7 +102,7 @@ async function apply(client: Client, role: WorkerRole | undefined): Promise<Migr
     const last = missing.at(-1);
     if (last) await client.query(QUERIES.writeSchemaVersion, [last.version]);
     const version = await versionWith(client, undefined);
-    const worker = role && (await applyWorkerRole(client, role, version));
+    const worker = role && (await applyWorkerRole(clients, role, version));
     await client.query('COMMIT');
     return { applied: missing.map(({ name }) => name), version, ...(worker && { worker }) };
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The role that workers log in with: it may do what the runtime does, and nothing else. */
 import type { Client } from 'pg';
+import { checkPrincipalId, type EntraRole, entraRoleStatements, runEntraStatement } from './entra-role';
 import { QUERIES } from './generated/sql';
 import { SCHEMA_VERSION } from './schema-version';
 import { LEDGER_TABLES, WORKER_FUNCTIONS, WORKER_TABLE_GRANTS } from './worker-grants';
@@ -7,8 +8,21 @@ import { LEDGER_TABLES, WORKER_FUNCTIONS, WORKER_TABLE_GRANTS } from './worker-g
 export interface WorkerRole {
   /** 1 to 63 letters, digits, `_` and `-`, beginning with a letter or `_`. */
   readonly name: string;
-  /** `rds-iam`: logs in with tokens of Amazon RDS. Absent: whoever made the role has given it a password. */
-  readonly auth?: 'rds-iam';
+  /**
+   * `rds-iam`: logs in with tokens of Amazon RDS; `entra`: with tokens of Microsoft Entra, on Azure Database for
+   * PostgreSQL. Absent: whoever made the role has given it a password.
+   */
+  readonly auth?: 'rds-iam' | 'entra';
+  /** Object id of the identity that logs in, a GUID. Needed with `entra`, and not allowed without it. */
+  readonly principalId?: string;
+}
+
+/** Connections of the role that migrates. */
+export interface MigrationClients {
+  /** To the ledger's database. */
+  readonly ledger: Client;
+  /** To the database where roles of Microsoft Entra are made. Asked for only when such a role is wanted. */
+  readonly entra: () => Promise<Client>;
 }
 
 export interface WorkerRoleResult {
@@ -20,46 +34,50 @@ export interface WorkerRoleResult {
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
-/** Roles of PostgreSQL and of Amazon, and words that are no role. */
-const RESERVED = /^(pg_|rds|public$|none$|current_user$|session_user$|current_role$)/i;
+/** Roles of PostgreSQL, Amazon and Azure, and words that are no role. */
+const RESERVED = /^(pg_|rds|azure_pg_|azuresu$|public$|none$|current_user$|session_user$|current_role$)/i;
 
 /** Throws when no worker may be called so. */
 export function checkWorkerRoleName(name: string): void {
   if (NAME.test(name) && !RESERVED.test(name)) return;
   throw new Error(
     `The worker's role was ${JSON.stringify(name)}; allowed are 1 to 63 letters, digits, _ and -, beginning with a letter ` +
-      'or _, and not with pg_ or rds. Choose a name such as chargeonce_worker.',
+      'or _, and not with pg_, rds or azure_pg_. Choose a name such as chargeonce_worker.',
   );
 }
 
 /**
- * What would be done, on a connection of the role that migrates.
+ * What would be done.
  *
  * @param schemaVersion of the database. On a newer schema than this release knows nothing is taken away: it was granted
  *   by a newer release, whose workers may run beside this one's or come back after a rollback.
  */
 export async function planWorkerRole(
-  client: Client,
+  clients: MigrationClients,
   role: WorkerRole,
   schemaVersion: number,
 ): Promise<WorkerRoleResult> {
-  await checkRole(client, role);
+  await checkRole(clients.ledger, role);
   const statements: string[] = [];
-  for (const find of steps(schemaVersion)) statements.push(...(await find(client, role)));
+  for (const { find } of steps(clients, role, schemaVersion)) statements.push(...(await find()));
   return { name: role.name, statements, overreach: [] };
 }
 
-/** Inside the transaction of the migrations, so that both happen or neither. `schemaVersion` as for the plan. */
+/**
+ * Inside the transaction of the migrations, so that both happen or neither; only a role of Microsoft Entra, which is made
+ * in another database, stays when they fail. `schemaVersion` as for the plan.
+ */
 export async function applyWorkerRole(
-  client: Client,
+  clients: MigrationClients,
   role: WorkerRole,
   schemaVersion: number,
 ): Promise<WorkerRoleResult> {
+  const client = clients.ledger;
   await checkRole(client, role);
   const statements: string[] = [];
-  for (const find of steps(schemaVersion)) {
-    for (const statement of await find(client, role)) {
-      await client.query(statement);
+  for (const { find, run } of steps(clients, role, schemaVersion)) {
+    for (const statement of await find()) {
+      await run(statement);
       statements.push(statement);
     }
   }
@@ -77,13 +95,34 @@ export async function applyWorkerRole(
   return { name: role.name, statements, overreach: rows.map(({ what }) => what) };
 }
 
-/** In turn: taking a privilege from a table takes it from the columns too. */
-function steps(schemaVersion: number) {
-  return schemaVersion > SCHEMA_VERSION ? [loginOf, missing] : [loginOf, excess, missing];
+interface Step {
+  /** What has to be done, as statements. */
+  find(): Promise<string[]>;
+  run(statement: string): Promise<unknown>;
 }
 
-async function checkRole(client: Client, { name, auth }: WorkerRole): Promise<void> {
+/** In turn: taking a privilege from a table takes it from the columns too. */
+function steps(clients: MigrationClients, role: WorkerRole, schemaVersion: number): Step[] {
+  const { ledger } = clients;
+  const here = (find: (client: Client, role: WorkerRole) => Promise<string[]>): Step => ({
+    find: () => find(ledger, role),
+    run: (statement) => ledger.query(statement),
+  });
+  const login = role.auth === 'entra' ? entraLogin(clients, role) : here(loginOf);
+  return schemaVersion > SCHEMA_VERSION ? [login, here(missing)] : [login, here(excess), here(missing)];
+}
+
+function entraLogin({ entra }: MigrationClients, { name, principalId = '' }: WorkerRole): Step {
+  const role: EntraRole = { name, principalId };
+  return {
+    find: async () => entraRoleStatements(await entra(), role),
+    run: async (statement) => runEntraStatement(await entra(), role, statement),
+  };
+}
+
+async function checkRole(client: Client, { name, auth, principalId }: WorkerRole): Promise<void> {
   checkWorkerRoleName(name);
+  if (auth === 'entra') checkPrincipalId(principalId ?? '');
   const found = await find(client, name);
   if (found?.migrates) {
     throw new Error(`${name} is the role that migrates, so it may do everything. Give the worker a role of its own.`);

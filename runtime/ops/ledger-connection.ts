@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import { type DatabaseConfig, DEFAULT_MIGRATE_COMMAND } from '../config';
 import type { LedgerConnection } from '../ledger/connection';
+import { entraToken } from './entra-token';
 import { LedgerSecret } from './ledger-secret';
 import { rdsToken } from './rds-token';
 
@@ -15,7 +16,7 @@ export type KnownConnection = LedgerConnection &
 
 /**
  * Rejects when the file of PGSSLROOTCERT or the secret of DATABASE_SECRET_ARN cannot be read. A password file is read
- * anew, and a token signed anew, for every connection; a secret again when its password is refused.
+ * anew, and a token signed or asked for anew, for every connection; a secret again when its password is refused.
  */
 export async function ledgerConnection(config: DatabaseConfig): Promise<KnownConnection> {
   const { tls } = config;
@@ -39,6 +40,9 @@ async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
       loginHelp: rdsHelp(user, config),
     };
   }
+  if (login.method === 'entra') {
+    return { ...place, password: await entraToken({ host, user, ...login }), loginHelp: entraHelp(user, config) };
+  }
   const { password, passwordFile } = login;
   if (passwordFile !== undefined) {
     return { ...place, password: async () => (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '') };
@@ -46,15 +50,26 @@ async function placeAndLogin(config: DatabaseConfig): Promise<KnownConnection> {
   return { ...place, ...(password === undefined ? {} : { password }) };
 }
 
-function rdsHelp(user: string, { migrateCommand }: DatabaseConfig): string {
-  const command =
-    migrateCommand === DEFAULT_MIGRATE_COMMAND
-      ? `${migrateCommand} --worker-role ${user} --worker-auth rds-iam`
-      : migrateCommand;
+function rdsHelp(user: string, config: DatabaseConfig): string {
   return (
     `The role of this process must be allowed rds-db:connect as ${user} on this database, and ${user} must exist and be ` +
-    `a member of rds_iam. That is made by: ${command}`
+    `a member of rds_iam. That is made by: ${migrateCommandFor(config, `--worker-role ${user} --worker-auth rds-iam`)}`
   );
+}
+
+function entraHelp(user: string, config: DatabaseConfig): string {
+  const { login } = config;
+  const identity = login.method === 'entra' && login.clientId ? ` (AZURE_CLIENT_ID=${login.clientId})` : '';
+  const flags = `--worker-role ${user} --worker-auth entra --worker-principal <object id of the identity>`;
+  return (
+    `The role ${user} must exist and be mapped to the identity of this process${identity}. ` +
+    `That is made, by a Microsoft Entra administrator of the server, with: ${migrateCommandFor(config, flags)}`
+  );
+}
+
+/** What people have to run: as it was said, which then has the flags, or our own command with them. */
+function migrateCommandFor({ migrateCommand }: DatabaseConfig, flags: string): string {
+  return migrateCommand === DEFAULT_MIGRATE_COMMAND ? `${migrateCommand} ${flags}` : migrateCommand;
 }
 
 async function fromSecret(config: DatabaseConfig, arn: string): Promise<KnownConnection> {

@@ -1,6 +1,7 @@
 /** `chargeonce migrate`: brings the ledger's database to this release's schema. */
-import { readDatabaseConfig, redactSecrets } from '../config';
+import { type DatabaseConfig, readDatabaseConfig, redactSecrets } from '../config';
 import type { MigrateResult } from '../ledger';
+import { faultKind } from '../ledger/faults';
 import type { WorkerRole } from '../ledger/worker-role';
 import { ledgerConnection } from './ledger-connection';
 import { refuseConfig } from './problems';
@@ -17,8 +18,12 @@ DATABASE_SECRET_ARN), as a role that may create tables, and roles when --worker-
   --worker-role NAME   also make the role that workers log in with, and give it what the runtime uses: it reads and
                        writes rows, it cannot delete, truncate, create or alter anything, nor change who is billed or
                        how much. What it holds beyond that on the ledger's tables is taken from it.
-  --worker-auth rds-iam
-                       that role logs in with tokens of Amazon RDS. Without it, give the role a password yourself.
+  --worker-auth rds-iam | entra
+                       that role logs in with tokens of Amazon RDS, or of Microsoft Entra on Azure Database for
+                       PostgreSQL (then migrate as a Microsoft Entra administrator of the server). Without it, give
+                       the role a password yourself.
+  --worker-principal OBJECT_ID
+                       with entra: the object id (principal id) of the worker's identity
   --json               the result as one JSON document on stdout
 
 Exit codes: 0 up to date or applied, 1 something is missing and --apply was not given, 2 could not do it.
@@ -33,6 +38,7 @@ export const migrateVerb: Verb = {
     json: { type: 'boolean' },
     'worker-role': { type: 'string' },
     'worker-auth': { type: 'string' },
+    'worker-principal': { type: 'string' },
   },
   positionals: { min: 0, max: 0 },
   async run({ shell, values, refuse }) {
@@ -44,27 +50,48 @@ export const migrateVerb: Verb = {
     const { migrate } = await import('../ledger/index.js');
     const apply = values.apply === true;
     let where = '';
+    let loginHelp = '';
     try {
       const connection = await ledgerConnection(read.config);
       const { host, port, database, user } = connection;
       where = ` (database ${database} on ${host}:${port} as ${user})`;
+      loginHelp = migratorHelp(read.config.login, user);
       const result = await migrate({ connection, plan: !apply, ...(role && { workerRole: role }) });
       shell.out(values.json === true ? `${JSON.stringify({ ...result, apply })}\n` : words(result, apply));
       return exitCode(result, apply);
     } catch (error) {
-      return refuse(`${reason(error)}${where}`);
+      return refuse(`${reason(error)}${where}${faultKind(error) === 'login' ? loginHelp : ''}`);
     }
   },
 };
 
 /** The role that was asked for, if one was; or what is wrong with how it was asked for. */
 function readRole(values: VerbContext['values']): WorkerRole | undefined | string {
-  const [name, auth] = [values['worker-role'], values['worker-auth']];
-  if (auth !== undefined && auth !== 'rds-iam') {
-    return `--worker-auth: received ${auth}; allowed: rds-iam. Leave it out for a role with a password of its own.`;
+  const [name, auth, principal] = ['worker-role', 'worker-auth', 'worker-principal'].map((flag) => values[flag]);
+  if (auth !== undefined && auth !== 'rds-iam' && auth !== 'entra') {
+    return `--worker-auth: received ${auth}; allowed: rds-iam | entra. Leave it out for a role with a password of its own.`;
+  }
+  if (auth === 'entra' && principal === undefined) {
+    return "--worker-auth entra needs --worker-principal OBJECT_ID: the object id (principal id) of the worker's identity.";
+  }
+  if (auth !== 'entra' && principal !== undefined) {
+    return '--worker-principal says nothing without --worker-auth entra.';
   }
   if (name === undefined) return auth && '--worker-auth says nothing without --worker-role NAME.';
-  return { name: String(name), ...(auth === undefined ? {} : { auth }) };
+  return {
+    name: String(name),
+    ...(auth === undefined ? {} : { auth }),
+    ...(principal === undefined ? {} : { principalId: String(principal) }),
+  };
+}
+
+/** What to do when the login of who migrates is refused; nothing where the server's own words say it. */
+function migratorHelp({ method }: DatabaseConfig['login'], user: string): string {
+  if (method !== 'entra') return '';
+  return (
+    `. ${user} must be a Microsoft Entra administrator of the server, under exactly this name, and AZURE_CLIENT_ID must be ` +
+    'the client id of that identity'
+  );
 }
 
 function exitCode({ applied, worker }: MigrateResult, apply: boolean): ExitCode {

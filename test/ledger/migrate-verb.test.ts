@@ -12,6 +12,7 @@ import { fakeShell } from '../unit/ops/fake-shell';
 const suffix = randomBytes(6).toString('hex');
 const name = `migrated_${suffix}`;
 const role = `worker_${suffix}`;
+const ID = '0b1ec700-0000-4000-8000-000000000001';
 let url: string;
 
 beforeAll(async () => {
@@ -70,7 +71,13 @@ test('warns, and still exits 0, when the role reaches too far by other ways', as
 
 test.each([
   [['--worker-auth', 'rds-iam'], 'without --worker-role'],
-  [['--worker-role', role, '--worker-auth', 'password'], 'allowed: rds-iam'],
+  [['--worker-role', role, '--worker-auth', 'password'], 'allowed: rds-iam | entra'],
+  [['--worker-role', role, '--worker-auth', 'entra'], 'needs --worker-principal OBJECT_ID'],
+  [['--worker-role', role, '--worker-principal', ID], 'without --worker-auth entra'],
+  [['--worker-auth', 'entra', '--worker-principal', ID], 'without --worker-role'],
+  [['--worker-role', role, '--worker-auth', 'entra', '--worker-principal', 'me'], 'a GUID'],
+  [['--worker-role', role, '--worker-auth', 'entra', '--worker-principal', ID], 'has no functions pgaadauth_'],
+  [['--worker-role', 'azure_pg_admin'], 'such as chargeonce_worker'],
   [['--worker-role', ''], 'such as chargeonce_worker'],
   [['--worker-role', 'postgres; x'], 'such as chargeonce_worker'],
   [['--worker-role', role, '--worker-auth', 'rds-iam'], 'no role rds_iam'],

@@ -471,6 +471,13 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
   AS i(source, source_position, partition_key, body, reason)
 ORDER BY i.source COLLATE "C", i.source_position COLLATE "C"
 ON CONFLICT (source, source_position) DO NOTHING`,
+  entraRoleStatements: `-- What makes the worker's role log in as its identity, as statements of the database postgres.
+WITH worker AS (SELECT rolcanlogin FROM pg_roles WHERE rolname = $1::text)
+SELECT format('SELECT pg_catalog.pgaadauth_create_principal_with_oid(%L, %L, %L, false, false)',
+  $1::text, $2::text, 'service') AS statement
+WHERE NOT EXISTS (SELECT FROM worker)
+UNION ALL
+SELECT format('ALTER ROLE %I LOGIN', $1::text) FROM worker WHERE NOT rolcanlogin`,
   excessWorkerGrants: `-- What the worker's role was given on the ledger's tables and may not have, as statements. Before PostgreSQL 15 anybody
 -- may create in the schema public; who owns the schema can end that.
 WITH worker AS (SELECT oid FROM pg_roles WHERE rolname = $1::text),
@@ -497,6 +504,13 @@ FROM pg_namespace n, aclexplode(n.nspacl) a
 WHERE n.nspname = current_schema() AND a.privilege_type = 'CREATE' AND pg_has_role(n.nspowner, 'USAGE')
   AND (a.grantee = 0 OR a.grantee = (SELECT oid FROM worker))
 ORDER BY statement`,
+  findEntraFunctions: `SELECT count(DISTINCT proname) = 2 AS present
+FROM pg_proc WHERE proname IN ('pgaadauth_create_principal_with_oid', 'pgaadauth_list_principals')`,
+  findEntraPrincipal: `-- Whom the role is mapped to. The columns are named here: their names have changed over the years.
+SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1::text) AS present,
+  (SELECT object_id FROM pg_catalog.pgaadauth_list_principals(false)
+      AS p(role_name, principal_type, object_id, tenant_id, is_mfa, is_admin)
+    WHERE role_name = $1::text) AS object_id`,
   findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
   findRole: `SELECT rolname = current_user AS migrates,
   array_remove(ARRAY[CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END,

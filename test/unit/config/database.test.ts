@@ -100,7 +100,6 @@ describe('the password', () => {
   });
 
   test.each([
-    ['DATABASE_AUTH', 'entra', 'entra is not in this version'],
     ['DATABASE_AUTH', 'none', 'allowed: password | rds-iam | entra'],
     ['DATABASE_SECRET_ARN', 'arn:aws:s3:::x', 'arn:aws:secretsmanager:<region>'],
     [
@@ -149,6 +148,50 @@ describe('a login of Amazon RDS', () => {
     expect(problems({ ...RDS, PGHOST: '127.0.0.1', PGSSLMODE: 'disable' })).toHaveLength(1);
     expect(problems({ ...RDS, PGSSLMODE: 'require' })).toHaveLength(1);
     expect(problems({ ...RDS, AWS_REGION: 'Frankfurt' })[0]).toContain('AWS_REGION: received "Frankfurt"');
+  });
+});
+
+describe('a login of Microsoft Entra', () => {
+  const CLIENT = '0a1b2c3d-0000-4000-8000-000000000001';
+  const ENTRA = { ...PARTS, DATABASE_AUTH: 'entra' };
+
+  test('needs a user and TLS, and nothing else', () => {
+    const settings = config({ ...ENTRA, AZURE_CLIENT_ID: CLIENT });
+    expect(settings).toMatchObject({ host: 'db', user: 'worker', tls: { mode: 'verify-full' } });
+    expect(settings.login).toEqual({ method: 'entra', clientId: CLIENT });
+    expect(config(ENTRA).login).toEqual({ method: 'entra' });
+  });
+
+  test('refuses everything that contradicts it, all at once, and shows no password', () => {
+    const found = problems({
+      DATABASE_URL: 'postgres://worker:geheim@127.0.0.1/ledger?sslmode=disable',
+      DATABASE_AUTH: 'entra',
+      PGPASSWORD: 'geheim',
+      PGPASSWORD_FILE: '/run/secrets/ledger',
+      DATABASE_SECRET_ARN: ARN,
+      AZURE_CLIENT_ID: 'usage-worker',
+    });
+    const words = [
+      'PGPASSWORD: received "***"; allowed: nothing beside DATABASE_AUTH=entra',
+      'PGPASSWORD_FILE: received "/run/secrets/ledger"; allowed: nothing beside DATABASE_AUTH=entra',
+      `DATABASE_SECRET_ARN: received "${ARN}"; allowed: nothing beside DATABASE_AUTH=entra`,
+      'DATABASE_URL: received "***"; allowed: no password beside DATABASE_AUTH=entra',
+      'AZURE_CLIENT_ID: received "usage-worker"; allowed: the client id (a GUID)',
+      'DATABASE_URL: received "disable"; allowed: verify-full with DATABASE_AUTH=entra',
+    ];
+    expect(found.map((problem, index) => problem.slice(0, words[index]?.length))).toEqual(words);
+    expect(found.join()).not.toContain('geheim');
+  });
+
+  test('refuses a name that the server would cut off, and no other', () => {
+    expect(problems({ ...ENTRA, PGUSER: 'w'.repeat(64) })[0]).toContain('at most 63 bytes');
+    expect(problems({ ...ENTRA, PGUSER: 'ü'.repeat(32) })[0]).toContain('at most 63 bytes');
+    expect(config({ ...ENTRA, PGUSER: 'w'.repeat(63) }).user).toHaveLength(63);
+  });
+
+  test('is not sent in the clear, not even on this machine', () => {
+    expect(problems({ ...ENTRA, PGHOST: '127.0.0.1', PGSSLMODE: 'disable' })).toHaveLength(1);
+    expect(problems({ ...ENTRA, PGSSLMODE: 'require' })).toHaveLength(1);
   });
 });
 
