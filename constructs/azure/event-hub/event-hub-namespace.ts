@@ -1,0 +1,98 @@
+import * as eventhub from '@pulumi/azure-native/eventhub';
+import type * as pulumi from '@pulumi/pulumi';
+import { globalName } from '../shared/global-name';
+import { keep } from '../shared/stateful';
+import { refuseWrongArgs } from '../shared/wrong-args';
+import type { BillingEventHubArgs } from './billing-event-hub-args';
+import { type EventHubPlan, wrongSku } from './event-hub-checks';
+
+/** A namespace, made here or elsewhere. */
+export interface NamespaceParts {
+  readonly namespace: eventhub.Namespace | undefined;
+  readonly name: pulumi.Output<string>;
+  readonly id: pulumi.Output<string>;
+  readonly fullyQualifiedName: pulumi.Output<string>;
+  /** Who Capture writes as, when the namespace has an identity of its own. */
+  readonly principalId: pulumi.Output<string | undefined>;
+}
+
+const NAME_RULES = { maxLength: 50, hyphens: true };
+/** Azure changes these by itself; a refresh would otherwise end in an update each time. */
+const SERVICE_MANAGED = ['privateEndpointConnections', 'zoneRedundant'];
+
+export function ownNamespace(
+  parent: pulumi.Resource,
+  name: string,
+  args: BillingEventHubArgs,
+  plan: EventHubPlan,
+): NamespaceParts {
+  const { sku, capacity, maximumThroughputUnits } = plan;
+  const grows = sku === 'Standard' && maximumThroughputUnits > capacity;
+  const namespace = new eventhub.Namespace(
+    `${name}-namespace`,
+    {
+      resourceGroupName: args.resourceGroupName,
+      namespaceName: globalName(parent, 'namespace', name, args.resourceGroupName, NAME_RULES),
+      sku: {
+        name: sku === 'Premium' ? eventhub.SkuName.Premium : eventhub.SkuName.Standard,
+        tier: sku === 'Premium' ? eventhub.SkuTier.Premium : eventhub.SkuTier.Standard,
+        capacity,
+      },
+      ...(grows ? { isAutoInflateEnabled: true, maximumThroughputUnits } : {}),
+      ...(args.capture ? { identity: { type: eventhub.ManagedServiceIdentityType.SystemAssigned } } : {}),
+      disableLocalAuth: true,
+      minimumTlsVersion: eventhub.TlsVersion.TlsVersion_1_2,
+      ...(args.tags === undefined ? {} : { tags: args.tags }),
+    },
+    {
+      parent,
+      ...keep(args.protect ?? true),
+      // A namespace that grows by itself must not be shrunk by the next deploy.
+      ignoreChanges: [...SERVICE_MANAGED, ...(grows ? ['sku.capacity'] : [])],
+    },
+  );
+  return {
+    namespace,
+    name: namespace.name,
+    id: namespace.id,
+    fullyQualifiedName: namespace.serviceBusEndpoint.apply(hostOf),
+    principalId: namespace.identity.apply((identity) => identity?.principalId),
+  };
+}
+
+export function existingNamespace(
+  parent: pulumi.Resource,
+  name: string,
+  namespaceName: pulumi.Input<string>,
+  args: BillingEventHubArgs,
+): NamespaceParts {
+  const found = eventhub
+    .getNamespaceOutput({ resourceGroupName: args.resourceGroupName, namespaceName }, { parent })
+    .apply((each) => {
+      const tier = each.clusterArmId === undefined ? each.sku?.name : 'Dedicated';
+      refuseWrongArgs('BillingEventHub', name, [
+        tier === 'Basic' ? wrongSku('Basic', true) : undefined,
+        args.capture && each.identity?.principalId === undefined
+          ? {
+              prop: 'capture',
+              received: 'a container, for a namespace without an identity of its own',
+              allowed: 'a namespace with a system-assigned identity',
+              wayOut: 'Capture writes to the container as the namespace: give it an identity where it is made.',
+            }
+          : undefined,
+      ]);
+      return each;
+    });
+  return {
+    namespace: undefined,
+    name: found.name,
+    id: found.id,
+    fullyQualifiedName: found.serviceBusEndpoint.apply(hostOf),
+    principalId: found.apply(({ identity }) => identity?.principalId),
+  };
+}
+
+/** The host of `https://<host>:443/`: its domain differs between Azure's clouds. */
+function hostOf(endpoint: string): string {
+  return new URL(endpoint).hostname;
+}

@@ -1,0 +1,118 @@
+import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
+import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
+
+const DATABASE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+/** Databases that every server has: none of ours, and `azure_maintenance` is out of reach even for an administrator. */
+const SYSTEM_DATABASES = ['postgres', 'azure_maintenance', 'azure_sys', 'template0', 'template1'];
+const VERSIONS = ['14', '15', '16', '17', '18'];
+const MODES: readonly LedgerHighAvailability[] = ['ZoneRedundant', 'SameZone', 'off'];
+/** Sizes that the platform's default disks have. */
+const STORAGE_GB = [32, 64, 128, 256, 512, 1_024, 2_048, 4_095, 4_096, 8_192, 16_384, 32_767];
+/** First letter of the size, after `Standard_`. */
+const TIERS: Readonly<Record<string, dbforpostgresql.SkuTier>> = {
+  B: dbforpostgresql.SkuTier.Burstable,
+  D: dbforpostgresql.SkuTier.GeneralPurpose,
+  E: dbforpostgresql.SkuTier.MemoryOptimized,
+};
+const SERVER_ARGS = [
+  'network',
+  'version',
+  'skuName',
+  'storageSizeGB',
+  'highAvailability',
+  'backupRetentionDays',
+] as const;
+
+/** What the arguments come to. */
+export interface LedgerPlan {
+  readonly version: string;
+  readonly skuName: string;
+  readonly tier: dbforpostgresql.SkuTier;
+  readonly storageSizeGB: number;
+  readonly highAvailability: LedgerHighAvailability;
+  readonly backupRetentionDays: number;
+  readonly databaseName: string;
+}
+
+/** @throws when Azure would refuse a value after the network was made, or when the ledger would not survive its server */
+export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
+  const skuName = args.skuName ?? 'Standard_D2ds_v5';
+  const tier = tierOf(skuName);
+  const plan: LedgerPlan = {
+    version: args.version ?? '17',
+    skuName,
+    tier: tier ?? dbforpostgresql.SkuTier.GeneralPurpose,
+    storageSizeGB: args.storageSizeGB ?? 32,
+    highAvailability: args.highAvailability ?? 'ZoneRedundant',
+    backupRetentionDays: args.backupRetentionDays ?? 14,
+    databaseName: args.databaseName ?? 'chargeonce',
+  };
+  refuseWrongArgs('LedgerDatabase', name, [
+    ...(args.existing === undefined ? [] : besideExisting(args)),
+    wrongVersion(plan.version),
+    tier === undefined ? wrongSize(skuName) : undefined,
+    wrongStorage(plan.storageSizeGB),
+    wrongAvailability(plan),
+    wrongCount('backupRetentionDays', plan.backupRetentionDays, {
+      min: 7,
+      max: 35,
+      unit: ' days',
+      wayOut: 'Without backups nobody can say who was billed after a loss. Leave it out for 14.',
+    }),
+    wrongDatabase(plan.databaseName),
+  ]);
+  return plan;
+}
+
+function besideExisting(args: LedgerDatabaseArgs): WrongArg[] {
+  return SERVER_ARGS.filter((prop) => args[prop] !== undefined).map((prop) => ({
+    prop,
+    received: prop === 'network' ? 'a network' : shown(args[prop]),
+    allowed: 'none beside existing',
+    wayOut: 'Change the server where it is made.',
+  }));
+}
+
+function tierOf(skuName: string): dbforpostgresql.SkuTier | undefined {
+  return TIERS[/^Standard_([A-Z])\d+[a-z]*(_v\d+)?$/.exec(skuName)?.[1] ?? ''];
+}
+
+function wrongSize(skuName: string): WrongArg {
+  const allowed = 'Standard_B…, Standard_D… and Standard_E… sizes, such as Standard_D4ds_v5';
+  return { prop: 'skuName', received: shown(skuName), allowed, wayOut: 'Leave it out for Standard_D2ds_v5.' };
+}
+
+function wrongVersion(version: string): WrongArg | undefined {
+  if (VERSIONS.includes(version)) return undefined;
+  const wayOut = 'The schema needs 14 or later, as text. Leave it out for 17.';
+  return { prop: 'version', received: shown(version), allowed: VERSIONS.join(', '), wayOut };
+}
+
+function wrongStorage(storageSizeGB: number): WrongArg | undefined {
+  if (STORAGE_GB.includes(storageSizeGB)) return undefined;
+  const wayOut = 'Its disks have no other sizes. Leave it out for 32; it grows by itself.';
+  return { prop: 'storageSizeGB', received: shown(storageSizeGB), allowed: STORAGE_GB.join(', '), wayOut };
+}
+
+function wrongAvailability({ highAvailability, tier, skuName }: LedgerPlan): WrongArg | undefined {
+  const prop = 'highAvailability';
+  if (!MODES.includes(highAvailability)) {
+    const wayOut = 'Leave it out for ZoneRedundant; off where the region has no zones.';
+    return { prop, received: shown(highAvailability), allowed: MODES.join(', '), wayOut };
+  }
+  if (highAvailability === 'off' || tier !== dbforpostgresql.SkuTier.Burstable) return undefined;
+  const wayOut = 'A burstable server has no second one. Say off, or take a Standard_D… size.';
+  return { prop, received: `${shown(highAvailability)} for ${skuName}`, allowed: 'off', wayOut };
+}
+
+function wrongDatabase(databaseName: string): WrongArg | undefined {
+  const prop = 'databaseName';
+  if (typeof databaseName !== 'string' || !DATABASE_NAME.test(databaseName)) {
+    const allowed = 'a letter, then up to 62 letters, digits, "_" and "-"';
+    return { prop, received: shown(databaseName), allowed, wayOut: 'Leave it out for chargeonce.' };
+  }
+  if (!SYSTEM_DATABASES.includes(databaseName)) return undefined;
+  const wayOut = 'Azure makes that one with the server. Leave it out for chargeonce.';
+  return { prop, received: shown(databaseName), allowed: 'a database of its own', wayOut };
+}

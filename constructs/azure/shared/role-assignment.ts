@@ -1,0 +1,42 @@
+import * as authorization from '@pulumi/azure-native/authorization';
+import * as pulumi from '@pulumi/pulumi';
+import { nameUuid } from './name-uuid';
+import { ROLES, type RoleName, roleDefinitionId } from './roles';
+
+export interface RoleAssignmentArgs {
+  /** What may be used: the id of the resource, as narrow as the role allows. */
+  readonly scope: pulumi.Input<string>;
+  /** Object id of the managed identity or service principal. For an identity: its `principalId`, never its `clientId`. */
+  readonly principalId: pulumi.Input<string>;
+  readonly role: RoleName;
+}
+
+/**
+ * Lets an identity use one resource.
+ *
+ * The principal's type is always said: without it Azure looks the principal up, does not find one that was made
+ * seconds ago and refuses. The assignment's own name follows from scope, role and principal, because names are unique in
+ * a whole tenant and a replacement must not meet its predecessor's.
+ *
+ * @param childName name of the resource in the program; static, since a principal's id may be known at deploy only
+ */
+export function assignRole(
+  parent: pulumi.Resource,
+  childName: string,
+  { scope, principalId, role }: RoleAssignmentArgs,
+  options: pulumi.CustomResourceOptions = {},
+): authorization.RoleAssignment {
+  return new authorization.RoleAssignment(
+    childName,
+    {
+      scope,
+      principalId,
+      principalType: authorization.PrincipalType.ServicePrincipal,
+      roleDefinitionId: roleDefinitionId(role),
+      roleAssignmentName: pulumi
+        .all([scope, principalId])
+        .apply(([at, whom]) => nameUuid(at.toLowerCase(), whom.toLowerCase(), ROLES[role])),
+    },
+    { ...options, parent },
+  );
+}

@@ -1,0 +1,29 @@
+import * as pulumi from '@pulumi/pulumi';
+import { type WrongProp, wrongProp } from '../../shared/check';
+
+/** One wrong argument; where it is, the component knows. */
+export type WrongArg = Omit<WrongProp, 'path'>;
+
+/** @throws all that is wrong in one error, so that nobody mends a program one preview at a time */
+export function refuseWrongArgs(component: string, name: string, wrong: readonly (WrongArg | undefined)[]): void {
+  const found = wrong.filter((each) => each !== undefined);
+  if (found.length === 0) return;
+  throw new Error(found.map((each) => wrongProp({ path: `${component} ${name}`, ...each }).message).join('\n'));
+}
+
+/** A value as an error shows it. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'not given';
+  if (pulumi.Output.isInstance(value)) return 'an Output, which is known at deploy only';
+  return typeof value === 'string' ? `"${value}"` : String(value);
+}
+
+/** What is wrong with a count, or nothing. */
+export function wrongCount(
+  prop: string,
+  value: number,
+  { min, max, unit = '', wayOut }: { min: number; max: number; unit?: string; wayOut: string },
+): WrongArg | undefined {
+  if (Number.isInteger(value) && value >= min && value <= max) return undefined;
+  return { prop, received: `${shown(value)}${unit}`, allowed: `whole numbers from ${min} to ${max}${unit}`, wayOut };
+}
