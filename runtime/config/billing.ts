@@ -1,4 +1,5 @@
 /** How events become charges: identity, limits, timing, spend cap, checkpoint mode. */
+import { CHECKPOINT_MODES, type CheckpointOptions } from '../checkpoint/policy';
 import { checkDescriptionTemplate, DEFAULT_DESCRIPTION_TEMPLATE, FIELD_NAMES, findCurrency } from '../decode';
 import type { Reader } from './reader';
 
@@ -27,12 +28,8 @@ export interface SpendCapConfig {
   readonly percent: number;
 }
 
-export interface CheckpointConfig {
-  /** Which position is eligible: after each batch, each record, at most every interval, or every `count` records. */
-  readonly mode: 'batch' | 'record' | 'time' | 'count';
-  readonly intervalMs: number;
-  readonly count: number;
-}
+/** Which position is eligible to be written, and when. */
+export type CheckpointConfig = CheckpointOptions;
 
 /** The claim must outlive a create and a confirm, each at its deadline, and the ledger's own time around them. */
 export const CLAIM_MARGIN_MS = 10_000;
@@ -189,17 +186,15 @@ function readAmounts(reader: Reader): Record<string, number> {
 }
 
 export function readCheckpoint(reader: Reader): CheckpointConfig {
-  const mode = reader.optional('CHECKPOINT_MODE') ?? 'batch';
-  const known = (['batch', 'record', 'time', 'count'] as const).find((each) => each === mode);
-  if (known === undefined) {
-    reader.problem('CHECKPOINT_MODE', {
-      allowed: 'batch | record | time | count',
-      wayOut:
-        'manual is for programs that embed the runtime: here nobody would ever checkpoint. Leave it out for batch.',
-    });
+  const mode = reader.oneOf('CHECKPOINT_MODE', CHECKPOINT_MODES, 'batch');
+  if (mode === 'manual') {
+    reader.warn(
+      'CHECKPOINT_MODE',
+      'manual writes a checkpoint only at the end of a partition and at a stop: a worker that dies is followed by one that reads everything since its start again',
+    );
   }
   return {
-    mode: known ?? 'batch',
+    mode,
     intervalMs: reader.milliseconds('CHECKPOINT_INTERVAL_MS', { min: 100, max: 3_600_000, fallback: 5_000 }),
     count: reader.number('CHECKPOINT_COUNT', { min: 1, max: 1_000_000, fallback: 1_000, unit: 'records' }),
   };

@@ -1,7 +1,8 @@
 /** Bundles the runtime: one file for each source's image and one for the command line. Run by `npm run build`. */
 import { cpSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import type { SourceName } from '../config';
 
 /** A larger one starts slowly and is a sign that something was pulled in by mistake. */
 export const MAX_BUNDLE_BYTES = 3 * 1024 * 1024;
@@ -11,8 +12,25 @@ const ROOT = join(__dirname, '..', '..');
 /** Modules that dependencies ask for in vain: native or platform parts that nothing here uses. */
 export const ABSENT: readonly string[] = ['pg-native', 'pg-cloudflare', '@aws-sdk/signature-v4-crt'];
 
+const HERE = '__chargeonceBundleUrl';
+
+type BundleName = SourceName | 'cli';
+
+/** What each bundle can read. The command line serves everybody; an image has only what its own cloud needs. */
+const READS: Readonly<Record<BundleName, readonly SourceName[]>> = {
+  kinesis: ['kinesis'],
+  'event-hubs': ['event-hubs'],
+  cli: ['kinesis', 'event-hubs'],
+};
+
+/** The SDKs of the clouds whose sources a bundle does not read. */
+const FOREIGN: Readonly<Record<SourceName, RegExp>> = {
+  kinesis: /^@(azure|azure-rest)\//,
+  'event-hubs': /^@(aws-sdk|aws-crypto|smithy)\//,
+};
+
 export interface Built {
-  readonly name: string;
+  readonly name: BundleName;
   readonly file: string;
   readonly bytes: number;
 }
@@ -20,7 +38,7 @@ export interface Built {
 /** Builds all bundles. Throws when one is larger than allowed. */
 export async function buildImages(root: string = ROOT): Promise<Built[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const built = await Promise.all(['kinesis', 'cli'].map((name) => bundle(root, name, version)));
+  const built = await Promise.all((Object.keys(READS) as BundleName[]).map((name) => bundle(root, name, version)));
   for (const { name, bytes } of built) {
     if (bytes > MAX_BUNDLE_BYTES) {
       throw new Error(`The bundle ${name} has ${bytes} bytes, allowed are ${MAX_BUNDLE_BYTES}: see what it pulled in.`);
@@ -29,7 +47,7 @@ export async function buildImages(root: string = ROOT): Promise<Built[]> {
   return built;
 }
 
-async function bundle(root: string, name: string, version: string): Promise<Built> {
+async function bundle(root: string, name: BundleName, version: string): Promise<Built> {
   const folder = join(root, 'dist', 'runtime', 'image', name);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'chargeonce.js');
@@ -50,7 +68,14 @@ async function bundle(root: string, name: string, version: string): Promise<Buil
     legalComments: 'none',
     mainFields: ['module', 'main'],
     external: [...ABSENT],
-    define: { CHARGEONCE_VERSION: JSON.stringify(version) },
+    // Modules of the newer kind ask where they are, which a bundle of the older kind does not say.
+    banner: { js: `const ${HERE} = require('node:url').pathToFileURL(__filename).href;` },
+    define: {
+      'import.meta.url': HERE,
+      CHARGEONCE_VERSION: JSON.stringify(version),
+      CHARGEONCE_SOURCES: JSON.stringify(READS[name]),
+    },
+    plugins: name === 'cli' ? [] : [withoutForeignSdks(name)],
     logLevel: 'warning',
   });
   // Whoever starts the old bundle at this moment gets the old one whole.
@@ -60,6 +85,24 @@ async function bundle(root: string, name: string, version: string): Promise<Buil
   }
   if (name !== 'cli') cpSync(join(root, 'runtime', 'image', name), folder, { recursive: true });
   return { name, file, bytes: statSync(file).size };
+}
+
+/** In place of a package of the other cloud: an error that says where it is to be had. Thrown when it is asked for. */
+function withoutForeignSdks(name: SourceName): Plugin {
+  const namespace = 'foreign-sdk';
+  return {
+    name: namespace,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: FOREIGN[name] }, ({ path }) => ({ path, namespace }));
+      onLoad({ filter: /.*/, namespace }, ({ path }) => {
+        const message = `This build of chargeonce is made for ${name} and has no ${path}: run the one of the other cloud, or the command line of the npm package.`;
+        return {
+          contents: `module.exports = (() => { throw new Error(${JSON.stringify(message)}); })();`,
+          loader: 'js',
+        };
+      });
+    },
+  };
 }
 
 if (require.main === module) {

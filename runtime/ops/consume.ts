@@ -14,6 +14,7 @@ import {
 } from '../host';
 import { SCHEMA_VERSION } from '../ledger/schema-version';
 import type { Log } from '../processor/ports';
+import { builtSources } from './built-sources';
 import { refuseConfig } from './problems';
 import type { Pipeline, RunPipeline } from './run-pipeline';
 import type { ExitCode, Verb } from './verb';
@@ -39,7 +40,7 @@ export function consumeVerb(runPipeline: RunPipeline): Verb {
     options: {},
     positionals: { min: 0, max: 0 },
     async run({ shell, host }) {
-      const read = readConfig(shell.env);
+      const read = readConfig(shell.env, builtSources());
       if (!read.ok) return refuseConfig(shell, read.problems, read.warnings);
       const log = createLog({ level: read.config.process.logLevel });
       for (const warning of read.warnings) log.warn({}, warning);

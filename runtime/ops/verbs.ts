@@ -9,8 +9,10 @@ import { sizeVerb } from './size';
 import type { Verb } from './verb';
 
 /** Loaded when `consume` runs, so that the other verbs start without the SDKs of the worker. */
-const runPipeline: RunPipeline = async (config, context) =>
-  (await import('../pipeline.js')).runPipeline(config, context);
+const runPipeline: RunPipeline = async (config, context) => {
+  const [pipeline, { openSource }] = await Promise.all([import('../pipeline.js'), import('../open-source.js')]);
+  return pipeline.runPipeline(config, context, openSource);
+};
 
 export function verbs(): readonly Verb[] {
   return [consumeVerb(runPipeline), migrateVerb, publishVerb, reconcileVerb, sizeVerb, imageVerb];

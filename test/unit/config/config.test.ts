@@ -2,10 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { type Config, readConfig } from '../../../runtime/config';
 import { environment } from './environment';
 
-function good(changes: Record<string, string | undefined> = {}): { config: Config; warnings: readonly string[] } {
+type KinesisConfig = Extract<Config, { source: 'kinesis' }>;
+
+function good(changes: Record<string, string | undefined> = {}): {
+  config: KinesisConfig;
+  warnings: readonly string[];
+} {
   const read = readConfig(environment(changes));
   if (!read.ok) throw new Error(`refused: ${read.problems.join(' | ')}`);
-  return read;
+  const { config, warnings } = read;
+  if (config.source !== 'kinesis') throw new Error(`another source: ${config.source}`);
+  return { config, warnings };
 }
 
 function problems(changes: Record<string, string | undefined>): readonly string[] {
@@ -122,13 +129,13 @@ describe('problems', () => {
     ['STRIPE_MAX_RPS', 'Infinity'],
     ['HEALTH_PORT', '65536'],
     ['HEALTH_PORT', 'NaN'],
-    ['CHECKPOINT_MODE', 'manual'],
+    ['CHECKPOINT_MODE', 'never'],
     ['CHECKPOINT_MODE', 'BATCH'],
     ['INITIAL_POSITION', 'latest'],
     ['DEFAULT_CURRENCY', 'dollars'],
     ['DEFAULT_CURRENCY', 'xyz'],
     ['DESCRIPTION_TEMPLATE', 'Usage {month}'],
-    ['SOURCE', 'event-hubs'],
+    ['SOURCE', 'service-bus'],
     ['ALLOW_UNRESTRICTED_STRIPE_KEY', 'yes', 'sk_live_abc123'],
     ['WORKER_ID', 'two words'],
     ['LEASE_TABLE_NAME', 'arn:aws:dynamodb:eu-west-1:1:table/x'],
