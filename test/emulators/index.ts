@@ -1,4 +1,25 @@
-/** `chargeonce/testing`: the emulators, for tests of your own. */
+/**
+ * `chargeonce/testing`: the emulators, for tests of your own. `startAmqpBroker` needs `rhea` and `startBlobStorage` needs
+ * `azurite`, both optional peers; the others need nothing.
+ */
+export {
+  type AmqpBroker,
+  type AmqpBrokerOptions,
+  type AmqpFaults,
+  type AmqpMessage,
+  type EventHub,
+  type EventHubOptions,
+  type EventLog,
+  type HubLink,
+  type LinkError,
+  type Place,
+  type PutToken,
+  type StartPosition,
+  type StoredEvent,
+  startAmqpBroker,
+  type VerifyToken,
+} from './amqp';
+export { type RunningBlobStorage, startBlobStorage } from './blob-storage';
 export {
   type ApiKey,
   type ArmedFault,

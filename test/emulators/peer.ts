@@ -5,7 +5,7 @@ export function peer<T>(name: string, user: string, load: () => T): T {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     // One that is there and lacks a package of its own speaks for itself.
-    if (code !== 'MODULE_NOT_FOUND' || !message.includes(`'${name}`)) throw cause;
+    if (code !== 'MODULE_NOT_FOUND' || !(message.includes(`'${name}'`) || message.includes(`'${name}/`))) throw cause;
     throw new Error(`${user} of chargeonce/testing needs ${name}. Install it: npm install --save-dev ${name}`, {
       cause,
     });

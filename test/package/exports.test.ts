@@ -59,8 +59,16 @@ describe('without any peer', () => {
     expect(run(bare, process.execPath, ['-e', script])).toContain('2026-10');
   });
 
-  it('gives the emulator', () => {
-    expect(exportsOf(bare, 'chargeonce/testing')).toContain('startStripeEmulator');
+  it('gives the emulators, and says what those need that need more', () => {
+    expect(exportsOf(bare, 'chargeonce/testing')).toEqual(
+      expect.arrayContaining(['startAmqpBroker', 'startBlobStorage', 'startStripeEmulator']),
+    );
+    const start = (what: string) => () =>
+      run(bare, process.execPath, ['-e', `require('chargeonce/testing').${what}().then(({ port }) => port)`]);
+    const install = (what: string, peer: string) =>
+      `${what} of chargeonce/testing needs ${peer}. Install it: npm install --save-dev ${peer}`;
+    expect(start('startAmqpBroker')).toThrow(install('startAmqpBroker', 'rhea'));
+    expect(start('startBlobStorage')).toThrow(install('startBlobStorage', 'azurite'));
   });
 
   it('says what chargeonce/aws needs, and how to get it', () => {

@@ -15,7 +15,7 @@ const INTENDED = [
   /^dist\/runtime\/sources\/kinesis\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/image\/(cli|kinesis)\/chargeonce\.js$/,
   /^dist\/runtime\/image\/kinesis\/Dockerfile$/,
-  /^dist\/test\/emulators\/(index|stripe\/[a-z-]+)\.(js|d\.ts)$/,
+  /^dist\/test\/emulators\/(index|blob-storage|peer|(amqp|stripe)\/[a-z-]+)\.(js|d\.ts)$/,
 ];
 /** What must never be inside, whatever the folder. */
 const NEVER = /\.(map|tsbuildinfo|tsx?)$|\.test\.|(?<!\.d)\.ts$|\/(support|faults|stacks|bench)\//;

@@ -17,8 +17,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const WITHOUT_PEERS = `
   import { ENVIRONMENT } from 'chargeonce';
   import { createLog, createStripe, migrate, openLedger, Processor, Reconciler } from 'chargeonce/runtime';
-  import { startStripeEmulator } from 'chargeonce/testing';
+  import { type AmqpBroker, startAmqpBroker, startBlobStorage, startStripeEmulator } from 'chargeonce/testing';
   export const all = [createLog, createStripe, migrate, openLedger, Processor, Reconciler, startStripeEmulator];
+  export const local: [() => Promise<AmqpBroker>, unknown] = [startAmqpBroker, startBlobStorage];
   export const name: 'SOURCE' = ENVIRONMENT.SOURCE;
 `;
 /** The last lines are mistakes: types that were not found would let them pass, and the compiler says so. */
