@@ -1,8 +1,23 @@
+export type { AlertName } from '../shared/alarm-texts-azure';
+
+import './peers';
+
+export type { AmountsByCurrency } from '../shared/spend-cap-setting';
 export { CheckpointStore } from './checkpoint-store/checkpoint-store';
 export type { CheckpointSku, CheckpointStoreArgs, ExistingAccountArgs } from './checkpoint-store/checkpoint-store-args';
+export { BillingConsumer } from './consumer/billing-consumer';
+export type { BillingConsumerArgs, LogTable, Migrations, RegistryArgs } from './consumer/billing-consumer-args';
+export type { SpendCap } from './consumer/spend-cap';
 export { BillingEventHub } from './event-hub/billing-event-hub';
 export type { BillingEventHubArgs, CaptureArgs } from './event-hub/billing-event-hub-args';
 export type { EventHubSku } from './event-hub/event-hub-limits';
+export {
+  type CheckpointSettings,
+  type EventHubSettings,
+  EventHubsBilling,
+  type EventHubsBillingArgs,
+  type LedgerSettings,
+} from './event-hubs-billing';
 export { type LedgerAdministrator, LedgerDatabase } from './ledger/ledger-database';
 export type {
   ExistingServerArgs,
@@ -10,3 +25,12 @@ export type {
   LedgerHighAvailability,
   LedgerNetworkArgs,
 } from './ledger/ledger-database-args';
+export { BillingMonitoring } from './monitoring/billing-monitoring';
+export type {
+  BillingMonitoringArgs,
+  WatchedCheckpointStore,
+  WatchedConsumer,
+  WatchedEventHub,
+  WatchedLedger,
+} from './monitoring/billing-monitoring-args';
+export type { ComponentArgs } from './shared/component-args';
