@@ -1,6 +1,6 @@
-export type { AlertName } from '../shared/alarm-texts-azure';
-
 import './peers';
+
+export type { AlertName } from '../shared/alarm-texts-azure';
 
 export type { AmountsByCurrency } from '../shared/spend-cap-setting';
 export { CheckpointStore } from './checkpoint-store/checkpoint-store';

@@ -2,6 +2,7 @@ import type * as authorization from '@pulumi/azure-native/authorization';
 import * as storage from '@pulumi/azure-native/storage';
 import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
+import { onceMade } from '../shared/once-made';
 import { assignRole } from '../shared/role-assignment';
 import { keep } from '../shared/stateful';
 import { existingAccount, ownAccount } from './checkpoint-account';
@@ -49,7 +50,7 @@ export class CheckpointStore extends pulumi.ComponentResource {
       },
       { parent: this, ...keep(args.protect ?? true) },
     );
-    this.containerName = this.container.name;
+    this.containerName = onceMade(this.container, containerName);
     this.containerUrl = pulumi.interpolate`${place.blobEndpoint}${this.containerName}`;
     this.connectionEnvironment = { [ENVIRONMENT.CHECKPOINT_CONTAINER_URL]: this.containerUrl };
     this.registerOutputs({ accountName: this.accountName, containerUrl: this.containerUrl });

@@ -4,6 +4,7 @@ import * as monitor from '@pulumi/azure-native/monitor';
 import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { guard } from '../shared/guard';
+import { onceMade } from '../shared/once-made';
 import { assignRole } from '../shared/role-assignment';
 import { keep } from '../shared/stateful';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
@@ -51,9 +52,9 @@ export class BillingEventHub extends pulumi.ComponentResource {
     this.consumerGroup = this.group(name, args, space);
     this.diagnostics(name, args, space);
     this.connectionEnvironment = {
-      [ENVIRONMENT.EVENTHUB_NAME]: this.eventHub.name,
+      [ENVIRONMENT.EVENTHUB_NAME]: onceMade(this.eventHub, plan.eventHubName),
       [ENVIRONMENT.EVENTHUB_NAMESPACE]: this.fullyQualifiedNamespace,
-      [ENVIRONMENT.EVENTHUB_CONSUMER_GROUP]: pulumi.output(this.consumerGroup?.name ?? this.consumerGroupName),
+      [ENVIRONMENT.EVENTHUB_CONSUMER_GROUP]: onceMade(this.consumerGroup ?? this.eventHub, this.consumerGroupName),
     };
     this.registerOutputs({ fullyQualifiedNamespace: this.fullyQualifiedNamespace, eventHubName: this.eventHub.name });
   }

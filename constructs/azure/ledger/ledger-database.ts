@@ -2,6 +2,7 @@ import * as authorization from '@pulumi/azure-native/authorization';
 import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
 import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
+import { onceMade } from '../shared/once-made';
 import { keep } from '../shared/stateful';
 import { type LedgerPlan, planLedger } from './ledger-checks';
 import type { LedgerDatabaseArgs } from './ledger-database-args';
@@ -61,7 +62,7 @@ export class LedgerDatabase extends pulumi.ComponentResource {
     this.egressIps = network?.egressIps;
     this.database = this.databaseOf(name, args, plan);
     this.last = this.database;
-    this.databaseName = this.database.name;
+    this.databaseName = onceMade(this.database, plan.databaseName);
     if (args.workspaceId !== undefined) serverLogs(this, name, this.serverId, args.workspaceId);
     this.connectionEnvironment = {
       [ENVIRONMENT.PGHOST]: this.host,
@@ -88,7 +89,8 @@ export class LedgerDatabase extends pulumi.ComponentResource {
         serverName,
         objectId: identity.principalId,
         principalName: identity.principalName,
-        principalType: 'ServicePrincipal',
+        // Azure's own spelling, as of role assignments; the SDK's enum for this property has another resource's.
+        principalType: authorization.PrincipalType.ServicePrincipal,
         tenantId: this.tenantId,
       },
       { parent: this, dependsOn: [this.last], ...(server ? { deletedWith: server } : {}) },

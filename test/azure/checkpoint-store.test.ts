@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { CheckpointStore } from '../../constructs/azure';
+import { knownValues, runProgram } from './mocks';
+
+test('a store has an account of its own', async () => {
+  const run = await runProgram(() => new CheckpointStore('usage', { resourceGroupName: 'rg' }));
+  expect(run.named('usage-account').inputs).toMatchObject({ kind: 'StorageV2', allowSharedKeyAccess: false });
+  expect(await knownValues(run.result.connectionEnvironment)).toEqual({
+    CHECKPOINT_CONTAINER_URL: expect.stringMatching(
+      /^https:\/\/usage[0-9a-f]{8}\.blob\.core\.windows\.net\/chargeonce$/,
+    ),
+  });
+});
