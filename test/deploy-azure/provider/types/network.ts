@@ -1,0 +1,43 @@
+/** A network, its subnets, and the private zone in which a database is found. */
+import { type AzureTypes, text } from '../azure-type';
+import { isGlobal, list, matches, required } from '../rules';
+
+export const NETWORK: AzureTypes = {
+  'azure-native:network:VirtualNetwork': {
+    arm: 'Microsoft.Network/virtualNetworks',
+    names: ['virtualNetworkName'],
+    regional: true,
+    replacedOn: ['location'],
+    rules: [required('addressSpace', 'a network has one or more address ranges')],
+  },
+  'azure-native:network:NetworkSecurityGroup': {
+    arm: 'Microsoft.Network/networkSecurityGroups',
+    names: ['networkSecurityGroupName'],
+    regional: true,
+    replacedOn: ['location'],
+  },
+  'azure-native:network:Subnet': {
+    arm: 'Microsoft.Network/virtualNetworks/subnets',
+    names: ['virtualNetworkName', 'subnetName'],
+    refusal(props, cloud) {
+      const networks = cloud.ofType('azure-native:network:VirtualNetwork');
+      const network = networks.find(({ inputs }) => inputs.virtualNetworkName === props.virtualNetworkName);
+      const inline = network === undefined ? [] : list(network.inputs, 'subnets').map(({ name }) => text(name));
+      return inline.includes(text(props.subnetName)) ? 'The network declares this subnet itself.' : undefined;
+    },
+  },
+  'azure-native:privatedns:PrivateZone': {
+    arm: 'Microsoft.Network/privateDnsZones',
+    names: ['privateZoneName'],
+    regional: true,
+    replacedOn: ['location'],
+    rules: [isGlobal, matches('privateZoneName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name of two or more labels')],
+  },
+  'azure-native:privatedns:VirtualNetworkLink': {
+    arm: 'Microsoft.Network/privateDnsZones/virtualNetworkLinks',
+    names: ['privateZoneName', 'virtualNetworkLinkName'],
+    regional: true,
+    replacedOn: ['location'],
+    rules: [isGlobal, required('virtualNetwork.id', 'a link is to a network')],
+  },
+};
