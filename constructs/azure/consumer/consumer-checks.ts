@@ -1,0 +1,132 @@
+/** What a consumer refuses at preview, before anything is made. */
+import { ENVIRONMENT } from '../../../runtime/contract';
+import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import { memoryOf, wrongSize } from './app-size';
+import type { BillingConsumerArgs } from './billing-consumer-args';
+import { registryHost, wrongImage } from './image-reference';
+import { wrongSpendCap } from './spend-cap';
+import { wrongStripeKey } from './stripe-key';
+
+/** Cores of a replica. */
+export const CPU = 0.5;
+
+export const REPLICAS = 2;
+
+/** Settings that the component makes or wires itself, with those that would contradict them. */
+const OWNED: readonly string[] = [
+  ENVIRONMENT.SOURCE,
+  ENVIRONMENT.EVENTHUB_NAME,
+  ENVIRONMENT.EVENTHUB_NAMESPACE,
+  ENVIRONMENT.EVENTHUB_CONSUMER_GROUP,
+  ENVIRONMENT.EVENTHUB_CONNECTION_STRING,
+  ENVIRONMENT.EVENTHUB_ENDPOINT_ADDRESS,
+  ENVIRONMENT.CHECKPOINT_CONTAINER_URL,
+  ENVIRONMENT.CHECKPOINT_CONNECTION_STRING,
+  ENVIRONMENT.CHECKPOINT_CONTAINER,
+  ENVIRONMENT.AZURE_CLIENT_ID,
+  ENVIRONMENT.DATABASE_URL,
+  ENVIRONMENT.DATABASE_AUTH,
+  ENVIRONMENT.DATABASE_SECRET_ARN,
+  ENVIRONMENT.PGHOST,
+  ENVIRONMENT.PGPORT,
+  ENVIRONMENT.PGDATABASE,
+  ENVIRONMENT.PGSSLMODE,
+  ENVIRONMENT.PGUSER,
+  ENVIRONMENT.PGPASSWORD,
+  ENVIRONMENT.PGPASSWORD_FILE,
+  ENVIRONMENT.STRIPE_API_KEY,
+  ENVIRONMENT.STRIPE_MODE,
+  ENVIRONMENT.STRIPE_MAX_RPS,
+  ENVIRONMENT.SPEND_CAP_MODE,
+  ENVIRONMENT.SPEND_CAP_DEFAULT,
+  ENVIRONMENT.WORKER_ID,
+  ENVIRONMENT.HEALTH_HOST,
+  ENVIRONMENT.HEALTH_PORT,
+  ENVIRONMENT.METRICS_FORMAT,
+  ENVIRONMENT.METRICS_NAMESPACE,
+  ENVIRONMENT.METRICS_SERVICE,
+  ENVIRONMENT.MIGRATE_COMMAND,
+  ENVIRONMENT.CHARGEONCE_CRASH_AT,
+];
+
+/** @throws all that is wrong with the arguments, in one error */
+export function checkConsumer(component: string, name: string, args: BillingConsumerArgs): void {
+  const minReplicas = args.minReplicas ?? REPLICAS;
+  const cpu = args.cpu ?? CPU;
+  refuseWrongArgs(component, name, [
+    wrongName(name),
+    wrongImage(args.image),
+    wrongRegistry(args),
+    wrongStripeKey(args),
+    wrongSpendCap(args.spendCap),
+    wrongChoice('stripeMode', args.stripeMode, ['test', 'live'], 'Leave it out for test.'),
+    wrongChoice('migrations', args.migrations, ['at-start', 'manual'], 'Leave it out for at-start.'),
+    ...wrongReplicas(minReplicas, args.maxReplicas ?? minReplicas, args.eventHub.partitionCount),
+    wrongSize(cpu, args.memory ?? memoryOf(cpu)),
+    wrongPlace(args),
+    ...wrongSettings(args.environment ?? {}),
+    wrongCount('logRetentionDays', args.logRetentionDays ?? 90, { min: 30, max: 730, wayOut: 'Leave it out for 90.' }),
+  ]);
+}
+
+/** The identities' names begin with it, and the workers' role in PostgreSQL has its identity's name, 63 bytes at most. */
+function wrongName(name: string): WrongArg | undefined {
+  if (/^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(name)) return undefined;
+  const wayOut = 'Names of Azure’s resources begin with it.';
+  return {
+    prop: 'name',
+    received: shown(name),
+    allowed: 'a letter, then up to 39 letters, digits and hyphens',
+    wayOut,
+  };
+}
+
+function wrongRegistry({ image, registry }: BillingConsumerArgs): WrongArg | undefined {
+  if (registry === undefined || wrongImage(image) !== undefined) return undefined;
+  const host = registryHost(image);
+  if (registry.server.toLowerCase() === host) return undefined;
+  const wayOut = 'The image would be pulled without a login.';
+  return { prop: 'registry.server', received: shown(registry.server), allowed: `"${host}", where image is`, wayOut };
+}
+
+function wrongChoice(prop: string, value: unknown, allowed: readonly string[], wayOut: string): WrongArg | undefined {
+  if (value === undefined || allowed.some((each) => each === value)) return undefined;
+  return { prop, received: shown(value), allowed: allowed.join(' or '), wayOut };
+}
+
+function wrongReplicas(min: number, max: number, partitions: number): (WrongArg | undefined)[] {
+  const none = 'Nothing would read the hub, and events expire unread. To stop charging, stop the container app.';
+  const idle = 'A partition is read by one replica at a time; the others would idle.';
+  return [
+    wrongCount('minReplicas', min, { min: 1, max: partitions, wayOut: min > partitions ? idle : none }),
+    min > partitions
+      ? undefined
+      : wrongCount('maxReplicas', max, {
+          min,
+          max: partitions,
+          wayOut: max > partitions ? idle : 'Leave it out for minReplicas.',
+        }),
+  ];
+}
+
+function wrongPlace(args: BillingConsumerArgs): WrongArg | undefined {
+  const own = args.managedEnvironmentId === undefined;
+  if (own && args.logTable !== undefined) {
+    const wayOut = 'An environment of its own writes to ContainerAppConsoleLogs.';
+    return { prop: 'logTable', received: shown(args.logTable), allowed: 'beside managedEnvironmentId only', wayOut };
+  }
+  if (own || args.environmentSubnetId === undefined) return undefined;
+  const wayOut = 'An environment’s subnet is decided when it is made.';
+  return { prop: 'environmentSubnetId', received: 'given', allowed: 'without managedEnvironmentId only', wayOut };
+}
+
+function wrongSettings(given: Readonly<Record<string, unknown>>): WrongArg[] {
+  return Object.keys(given)
+    .filter((setting) => OWNED.includes(setting))
+    .map((setting) => ({
+      prop: 'environment',
+      received: `a map with ${setting}`,
+      allowed: 'names that the component does not set itself',
+      wayOut: `Leave ${setting} out: its value follows from the other arguments.`,
+    }));
+}

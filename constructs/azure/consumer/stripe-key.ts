@@ -1,0 +1,76 @@
+/** How the Stripe key reaches the worker: from Key Vault by the worker's own identity, or as a secret of the stack. */
+import * as pulumi from '@pulumi/pulumi';
+import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
+
+const SECRET_URI = /^https:\/\/([a-z0-9-]+)\.vault\.[a-z0-9.-]+\/secrets\/([0-9a-z-]+)(?:\/[0-9a-f]{32})?$/i;
+const VAULT_ID =
+  /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.KeyVault\/vaults\/([a-z0-9-]+)$/i;
+
+export interface StripeKeyArgs {
+  readonly stripeKeySecretUri?: pulumi.Input<string>;
+  readonly keyVaultId?: pulumi.Input<string>;
+  readonly stripeKey?: pulumi.Input<string>;
+}
+
+/** Where the key is. */
+export type StripeKeySource =
+  | {
+      readonly kind: 'key-vault';
+      readonly uri: pulumi.Output<string>;
+      /** The one secret, as a scope of role assignments. */
+      readonly secretId: pulumi.Output<string>;
+    }
+  | { readonly kind: 'stack'; readonly value: pulumi.Output<string> };
+
+/** What is wrong when the key is said twice or not at all, or when URI and vault do not belong together. */
+export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
+  const { stripeKeySecretUri, keyVaultId, stripeKey } = args;
+  const given = Object.entries({ stripeKeySecretUri, keyVaultId, stripeKey }).flatMap(([prop, value]) =>
+    value === undefined ? [] : [prop],
+  );
+  const ways = ['stripeKeySecretUri and keyVaultId', 'stripeKey'];
+  if (!ways.includes(given.join(' and '))) {
+    return {
+      prop: 'stripeKey',
+      received: given.length === 0 ? 'not given' : `given as ${given.join(' and ')}`,
+      allowed: 'stripeKeySecretUri with keyVaultId, or stripeKey alone',
+      wayOut: 'Put a restricted key (rk_…) into Key Vault; the worker’s identity is let read that one secret.',
+    };
+  }
+  // What is known now is refused now; what is an output, as soon as it is known.
+  if (typeof stripeKeySecretUri !== 'string' || typeof keyVaultId !== 'string') return undefined;
+  return wrongSecret(stripeKeySecretUri, keyVaultId);
+}
+
+/** @param component,name where to say that it is, when an output turns out to be wrong */
+export function stripeKeySource(component: string, name: string, args: StripeKeyArgs): StripeKeySource {
+  const { stripeKeySecretUri, keyVaultId, stripeKey } = args;
+  if (stripeKeySecretUri === undefined || keyVaultId === undefined) {
+    return { kind: 'stack', value: pulumi.secret(stripeKey ?? '') };
+  }
+  const secretId = pulumi.all([stripeKeySecretUri, keyVaultId] as const).apply(([uri, vault]) => {
+    refuseWrongArgs(component, name, [wrongSecret(uri, vault)]);
+    return `${vault}/secrets/${SECRET_URI.exec(uri)?.[2]}`;
+  });
+  return { kind: 'key-vault', uri: pulumi.output(stripeKeySecretUri), secretId };
+}
+
+function wrongSecret(uri: string, keyVaultId: string): WrongArg | undefined {
+  const [, vault] = SECRET_URI.exec(uri) ?? [];
+  if (vault === undefined) {
+    return {
+      prop: 'stripeKeySecretUri',
+      received: shown(uri),
+      allowed: 'https://<vault>.vault.azure.net/secrets/<name>, with or without a version',
+      wayOut: 'Without a version, a new version of the secret reaches the workers by itself, within half an hour.',
+    };
+  }
+  const [, named] = VAULT_ID.exec(keyVaultId) ?? [];
+  if (named?.toLowerCase() === vault.toLowerCase()) return undefined;
+  return {
+    prop: 'keyVaultId',
+    received: shown(keyVaultId),
+    allowed: `the resource id of the vault ${vault}, which stripeKeySecretUri names`,
+    wayOut: `az keyvault show --name ${vault} --query id --output tsv prints it.`,
+  };
+}
