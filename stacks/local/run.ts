@@ -10,6 +10,7 @@ import { sayWhereEverythingIs } from './keep';
 import type { Report } from './report';
 import type { Screen } from './screen';
 import { Interrupted, type Performance, perform, type Standing } from './screenplay';
+import { eventHubs } from './sources/event-hubs';
 import { kinesis } from './sources/kinesis';
 import type { SourceName } from './sources/parts';
 import { type SourceVerdict, sumUp } from './verdict';
@@ -25,6 +26,7 @@ export interface RunOptions {
 
 const SOURCES: Readonly<Record<SourceName, (how: Performance) => Promise<SourceVerdict>>> = {
   kinesis: (how) => perform(kinesis, how),
+  'event-hubs': (how) => perform(eventHubs, how),
 };
 
 /** Answers the verdict. Rejects with Interrupted, or when a source could not run. */

@@ -4,6 +4,10 @@ import type { SourceName } from '../sources/parts';
 /** Faults of the machinery: they change no event, so every count follows from the published file. In order of the report. */
 const MACHINERY = {
   kinesis: ['kill', 'lost-answer', 'slow-charge', 'throttle', 'theft', 'split', 'outage'],
+  'event-hubs': [
+    ...(['cold-start', 'kill', 'lost-answer', 'slow-charge', 'storage-outage', 'theft', 'lost-ack'] as const),
+    ...(['database-outage', 'silent-link'] as const),
+  ],
 } as const satisfies Readonly<Record<SourceName, readonly string[]>>;
 
 /** Faults of the events: any producer of any source makes them. */
@@ -16,7 +20,9 @@ export function faultsOf(source: SourceName): readonly FaultName[] {
   return [...MACHINERY[source], ...EVENT_FAULTS];
 }
 
-export const FAULT_NAMES: readonly FaultName[] = [...new Set<FaultName>([...MACHINERY.kinesis, ...EVENT_FAULTS])];
+export const FAULT_NAMES: readonly FaultName[] = [
+  ...new Set<FaultName>([...MACHINERY.kinesis, ...MACHINERY['event-hubs'], ...EVENT_FAULTS]),
+];
 
 /** What happened of one fault. `seen` counts the observations that prove that it struck. */
 export interface FaultReport {

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import type { StripeEmulator } from '../../../test/emulators/stripe';
 import type { Screen } from '../screen';
 
-export const SOURCE_NAMES = ['kinesis'] as const;
+export const SOURCE_NAMES = ['kinesis', 'event-hubs'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** A container as the stack declares it, with every reference resolved to the local parts. */

@@ -1,0 +1,18 @@
+/** Event Hubs: the hub, the checkpoint container and the ledger that the Pulumi program declares. */
+import type { LocalSource } from '../source';
+import { declaredBy } from './declared';
+import { type EventHubsParts, startParts } from './parts';
+import { play } from './play';
+import { readProgram } from './program';
+import { publish } from './publish';
+
+export const eventHubs: LocalSource<EventHubsParts> = {
+  name: 'event-hubs',
+  async open({ screen, folder }) {
+    const plan = readProgram(await declaredBy());
+    screen.step(`stacks/azure declares ${plan.resources} resources`);
+    return startParts(plan, screen, folder);
+  },
+  publish,
+  play,
+};
