@@ -34,7 +34,6 @@ export interface EventHubsBillingArgs
       | 'stripeMode'
       | 'minReplicas'
       | 'migrations'
-      | 'environmentSubnetId'
       | 'environment'
     >,
     Pick<BillingMonitoringArgs, 'alertEmails' | 'actionGroupIds'> {
