@@ -10,6 +10,7 @@ import ts from 'typescript';
 import type { Props } from '../grpc';
 import { text, UNKNOWN } from '../provider/azure-type';
 import type { Problem } from '../provider/rules';
+import { trueValues } from './confused-enums';
 
 const load = createRequire(__filename);
 
@@ -87,7 +88,8 @@ export class Typings {
     const [kind, module = '', last = ''] = name.split('.');
     if (kind === 'enums') {
       const enums = load(join(this.root, 'types/enums', module)) as Record<string, Record<string, JavaScriptValue>>;
-      const values = Object.values(enums[last] ?? {});
+      const values: readonly JavaScriptValue[] =
+        trueValues(`${module}.${last}`, path) ?? Object.values(enums[last] ?? {});
       return values.length === 0 || values.includes(value) ? [] : wrong(path, `one of ${values.join(', ')}`, value);
     }
     const members = kind === 'inputs' ? this.module(module).get(last) : undefined;

@@ -28,7 +28,7 @@ export const COMPUTE: AzureTypes = {
     createOnly: ['vnetConfiguration', 'zoneRedundant'],
     writeOnly: ['appLogsConfiguration.logAnalyticsConfiguration.sharedKey'],
     body: { client: CLIENT, mapper: 'ManagedEnvironment' },
-    rules: [matches('environmentName', NAME, NAME_SAYS)],
+    rules: [matches('environmentName', /^[a-z0-9-]{2,60}$/, '2 to 60 lower-case letters, digits and hyphens')],
     outputs: () => ({ defaultDomain: 'example.westeurope.azurecontainerapps.io', provisioningState: 'Succeeded' }),
     refusal(props, cloud) {
       const id = at(props, 'vnetConfiguration.infrastructureSubnetId');

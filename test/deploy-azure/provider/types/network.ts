@@ -1,6 +1,6 @@
-/** A network, its subnets, and the private zone in which a database is found. */
+/** A network, its subnets and way out, and the private zone in which a database is found. */
 import { type AzureTypes, text } from '../azure-type';
-import { isGlobal, list, matches, required } from '../rules';
+import { isGlobal, list, matches, oneOf, required, together } from '../rules';
 
 export const NETWORK: AzureTypes = {
   'azure-native:network:VirtualNetwork': {
@@ -10,11 +10,26 @@ export const NETWORK: AzureTypes = {
     replacedOn: ['location'],
     rules: [required('addressSpace', 'a network has one or more address ranges')],
   },
-  'azure-native:network:NetworkSecurityGroup': {
-    arm: 'Microsoft.Network/networkSecurityGroups',
-    names: ['networkSecurityGroupName'],
+  'azure-native:network:PublicIPAddress': {
+    arm: 'Microsoft.Network/publicIPAddresses',
+    names: ['publicIpAddressName'],
     regional: true,
     replacedOn: ['location'],
+    rules: [
+      together('sku.name', ({ publicIPAllocationMethod: method, sku }) =>
+        JSON.stringify(sku)?.includes('Standard') && method !== 'Static'
+          ? 'an address of a Standard SKU is Static'
+          : undefined,
+      ),
+    ],
+    outputs: (props) => ({ ipAddress: props.publicIPAllocationMethod === 'Static' ? '192.0.2.10' : '' }),
+  },
+  'azure-native:network:NatGateway': {
+    arm: 'Microsoft.Network/natGateways',
+    names: ['natGatewayName'],
+    regional: true,
+    replacedOn: ['location'],
+    rules: [required('publicIpAddresses', 'a gateway has an address'), oneOf('sku.name', 'Standard', 'StandardV2')],
   },
   'azure-native:network:Subnet': {
     arm: 'Microsoft.Network/virtualNetworks/subnets',
