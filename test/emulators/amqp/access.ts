@@ -1,6 +1,4 @@
 /** Who may use which address: clients put a token for it on `$cbs`, and then attach their links. */
-import type { Connection } from 'rhea';
-
 export interface PutToken {
   /** What it is for, such as `sb://host/hub/ConsumerGroups/group/Partitions/0`. */
   readonly audience: string;
@@ -15,12 +13,12 @@ export type VerifyToken = (put: PutToken) => boolean | Promise<boolean>;
 export class Access {
   /** Tokens that clients put, in order, good or not. */
   readonly tokens: PutToken[] = [];
-  private readonly granted = new WeakMap<Connection, Set<string>>();
+  private readonly granted = new WeakMap<object, Set<string>>();
 
   constructor(private readonly verify: VerifyToken | undefined) {}
 
   /** Notes the token, and answers whether it is good. */
-  async put(connection: Connection, put: PutToken): Promise<boolean> {
+  async put(connection: object, put: PutToken): Promise<boolean> {
     this.tokens.push(put);
     if (this.verify === undefined) return true;
     const good = await Promise.resolve(put)
@@ -33,7 +31,7 @@ export class Access {
   }
 
   /** Whether a good token for the address, or for what it is a part of, came over the connection. */
-  allows(connection: Connection, address: string): boolean {
+  allows(connection: object, address: string): boolean {
     if (this.verify === undefined) return true;
     const wanted = address.toLowerCase();
     return [...(this.granted.get(connection) ?? [])].some(

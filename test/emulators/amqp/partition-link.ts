@@ -5,6 +5,7 @@ import type { StoredEvent } from './event-log';
 import type { AmqpFaults, Place } from './faults';
 import type { Outlet } from './links';
 import { rhea } from './rhea';
+import { Room } from './room';
 
 const RUNTIME_METRIC = 'com.microsoft:enable-receiver-runtime-metric';
 
@@ -26,6 +27,7 @@ export class PartitionLink implements Outlet, HubLink {
   readonly epoch: number | undefined;
   readonly receiverName: string | undefined;
   sent = 0;
+  private readonly room: Room;
   private cursor: number;
   private resting: NodeJS.Timeout | undefined;
   private stalled = false;
@@ -33,6 +35,7 @@ export class PartitionLink implements Outlet, HubLink {
 
   constructor(private readonly options: PartitionLinkOptions) {
     const { hub, sender, start, partition, group } = options;
+    this.room = new Room(sender);
     this.place = { entity: hub.name, partition };
     this.partition = partition;
     this.group = group.toLowerCase();
@@ -44,13 +47,14 @@ export class PartitionLink implements Outlet, HubLink {
   }
 
   pump(): void {
-    const { hub, sender, faults } = this.options;
-    if (!sender.is_open() || this.isSilent() || this.resting !== undefined) return;
+    const { hub, faults } = this.options;
+    if (this.isSilent() || this.resting !== undefined) return;
     const log = hub.partitions.get(this.partition);
-    while (log !== undefined && sender.sendable()) {
+    while (log !== undefined && this.room.isThere) {
       const event = log.at(this.cursor);
       if (event === undefined) return;
       this.cursor = event.sequenceNumber + 1;
+      this.room.use();
       this.sent += 1;
       this.send(event, log.last ?? event);
       if (faults.delayMs > 0) {
@@ -63,7 +67,7 @@ export class PartitionLink implements Outlet, HubLink {
   drain(): void {
     if (this.isSilent()) return;
     this.pump();
-    this.options.sender.set_drained(true);
+    this.room.drain();
   }
 
   stall(): void {
