@@ -1,7 +1,7 @@
 /** An alert as data: what is looked at, beyond what, for how long. Its text: `shared/alarm-texts-azure.ts`. */
 import type * as pulumi from '@pulumi/pulumi';
 import type { AlertName } from '../../shared/alarm-texts-azure';
-import { type MetricLines, nobodyReadyQuery } from './metric-lines-query';
+import { type Beyond, type MetricLines, nobodyReadyQuery } from './metric-lines-query';
 
 /** Over the workers' own lines in the workspace. */
 export interface LogAlertSpec {
@@ -11,6 +11,8 @@ export interface LogAlertSpec {
   /** What the query looks for, in words: `above 5 min for 5 of 10 min`. */
   readonly condition: string;
   readonly windowMinutes: LogWindow;
+  /** Which figure has to be beyond what. Absent: it is about silence. */
+  readonly beyond?: Beyond;
 }
 
 /** Lines arrive minutes late, and each one must be inside a window that is looked at after it arrived. */

@@ -56,10 +56,12 @@ export function workerAlerts({ warningMs, criticalMs }: LagLimits): LogAlertSpec
 }
 
 function alert(name: AlertName, { of, above = 0, unit = '', minutes, window = ROOM }: Rule): LogAlertSpec {
+  const beyond = { name: of, above, minutes };
   return {
     kind: 'log',
     name,
-    query: (lines) => beyondQuery(lines, { name: of, above, minutes }),
+    beyond,
+    query: (lines) => beyondQuery(lines, beyond),
     condition: `above ${amount(above, unit)} for ${minutes} of ${window} min`,
     windowMinutes: window,
   };
