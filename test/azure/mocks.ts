@@ -1,23 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import * as pulumi from '@pulumi/pulumi';
 import { azureAnswer, SUBSCRIPTION, TENANT, type Values } from './mock-azure';
+import { type Registered, watchMonitor } from './mock-monitor';
 
-/** A resource as the program registered it: what it is made of and how it is to be treated. */
-export interface Registered {
-  readonly name: string;
-  readonly type: string;
-  readonly urn: string;
-  readonly inputs: Values;
-  readonly parent: string;
-  /** Absent when the program did not say. */
-  readonly protect: boolean | undefined;
-  readonly retainOnDelete: boolean | undefined;
-  readonly ignoreChanges: readonly string[];
-  readonly replaceOnChanges: readonly string[];
-  /** URNs of all that it waits for, by options or by inputs. */
-  readonly dependsOn: readonly string[];
-  readonly deletedWith: string;
-}
+export type { Registered } from './mock-monitor';
 
 export interface RunOptions {
   /**
@@ -31,6 +17,8 @@ export interface RunOptions {
   readonly stack?: string;
   /** Answers to the program's lookups, by token such as `azure-native:eventhub:getNamespace`. */
   readonly lookups?: Readonly<Record<string, (inputs: Values) => Values>>;
+  /** Inputs of resources as the last deploy left them, by name: those are then updated, not created. */
+  readonly deployed?: Readonly<Record<string, Values>>;
 }
 
 export interface Run<T> {
@@ -77,7 +65,7 @@ export async function runProgram<T>(program: () => T | Promise<T>, options: RunO
     options.stack ?? 'test',
     options.preview ?? false,
   );
-  record(resources);
+  watchMonitor(resources, options.deployed ?? {});
   const result = await untilSettled(program);
   return {
     result,
@@ -103,68 +91,28 @@ export async function knownValues<T>(
   return Object.fromEntries(await Promise.all(entries));
 }
 
-interface Request {
-  toObject(): Readonly<Record<string, unknown>>;
-  getObject(): { toJavaScript(): Values };
-}
-
-interface Monitor {
-  registerResource(
-    request: Request,
-    callback: (error: unknown, response: { getUrn(): string } | undefined) => void,
-  ): void;
-}
-
-/** Pulumi's mocks hear of type, name and inputs alone; how a resource is to be treated, only the monitor is told. */
-function record(resources: Registered[]): void {
-  const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
-  const register = monitor.registerResource.bind(monitor);
-  monitor.registerResource = (request, callback) =>
-    register(request, (error, response) => {
-      if (response !== undefined) resources.push(registered(request, response.getUrn()));
-      callback(error, response);
-    });
-}
-
-function registered(request: Request, urn: string): Registered {
-  const said = request.toObject() as {
-    name: string;
-    type: string;
-    parent: string;
-    protect?: boolean;
-    retainondelete?: boolean;
-    ignorechangesList: string[];
-    replaceonchangesList: string[];
-    dependenciesList: string[];
-    deletedwith: string;
-  };
-  return {
-    name: said.name,
-    type: said.type,
-    urn,
-    inputs: request.getObject().toJavaScript(),
-    parent: said.parent,
-    protect: said.protect,
-    retainOnDelete: said.retainondelete,
-    ignoreChanges: said.ignorechangesList,
-    replaceOnChanges: said.replaceonchangesList,
-    dependsOn: said.dependenciesList,
-    deletedWith: said.deletedwith,
-  };
-}
-
-/** What goes wrong inside an output surfaces as a rejection that nobody awaits: a real run ends with it, so does this. */
+/**
+ * What goes wrong inside an output surfaces as a rejection that nobody awaits: a real run ends with it, so does this.
+ * What waits for that output would wait for ever, and what else is on its way must not reach the next run.
+ */
 async function untilSettled<T>(program: () => T | Promise<T>): Promise<T> {
   const others = process.listeners('unhandledRejection');
-  const failures: unknown[] = [];
   process.removeAllListeners('unhandledRejection');
-  process.on('unhandledRejection', (reason) => failures.push(reason));
+  const failed = new Promise<never>((_, reject) => {
+    process.on('unhandledRejection', reject);
+  });
+  failed.catch(() => undefined);
+  const settled = () => Promise.race([pulumi.runtime.disconnect(), failed]);
   try {
-    const result = await program();
-    await pulumi.runtime.disconnect();
+    const result = await Promise.resolve()
+      .then(program)
+      .catch(async (error: unknown) => {
+        await settled();
+        throw error;
+      });
+    await settled();
     // Rejections are reported after the microtasks in which they happen.
-    await setImmediate();
-    if (failures.length > 0) throw failures[0];
+    await Promise.race([setImmediate(), failed]);
     return result;
   } finally {
     process.removeAllListeners('unhandledRejection');

@@ -10,21 +10,20 @@ export interface BlobSettings {
 }
 
 const WHY =
-  'Ownership of each partition is written every 10 seconds and each checkpoint anew, and each of these writes would leave ' +
-  'something behind that listing must pass, until workers are too slow to keep their partitions.';
+  'Ownership of each partition is written every 10 seconds and each checkpoint anew; with versioning, soft delete or ' +
+  'change feed each of these writes leaves something behind, until listing is too slow for workers to keep their partitions.';
 
-/** What is switched on that must be off, each in words. */
-export function wrongBlobSettings(settings: BlobSettings, wayOut: string): WrongArg[] {
-  const on: Readonly<Record<string, boolean>> = {
+/** What is switched on that must be off, in words. */
+export function wrongBlobSettings(settings: BlobSettings, wayOut: string): WrongArg | undefined {
+  const on = Object.entries({
     isVersioningEnabled: settings.isVersioningEnabled === true,
     deleteRetentionPolicy: isEnabled(settings.deleteRetentionPolicy),
     containerDeleteRetentionPolicy: isEnabled(settings.containerDeleteRetentionPolicy),
     changeFeed: isEnabled(settings.changeFeed),
     restorePolicy: isEnabled(settings.restorePolicy),
-  };
-  return Object.keys(on)
-    .filter((prop) => on[prop])
-    .map((prop) => ({ prop, received: 'switched on', allowed: 'off', wayOut: `${WHY} ${wayOut}` }));
+  }).flatMap(([setting, enabled]) => (enabled ? [setting] : []));
+  if (on.length === 0) return undefined;
+  return { prop: on.join(', '), received: 'switched on', allowed: 'off', wayOut: `${WHY} ${wayOut}` };
 }
 
 function isEnabled(policy: unknown): boolean {

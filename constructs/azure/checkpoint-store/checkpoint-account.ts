@@ -17,6 +17,7 @@ export interface AccountParts {
   readonly blobEndpoint: pulumi.Output<string>;
 }
 
+const PUBLIC_DOMAIN = 'blob.core.windows.net';
 const NAME_RULES = { maxLength: 24, hyphens: false };
 const PREMIUM = 'Premium_';
 
@@ -40,7 +41,13 @@ export function ownAccount(parent: pulumi.Resource, name: string, args: Checkpoi
       ...networkRules(args.allowedSubnetIds),
       ...(args.tags === undefined ? {} : { tags: args.tags }),
     },
-    { parent, ...keep(args.protect ?? true), ignoreChanges: ['privateEndpointConnections'] },
+    {
+      parent,
+      ...keep(args.protect ?? true),
+      ignoreChanges: ['privateEndpointConnections'],
+      // Azure changes neither of an account in place.
+      replaceOnChanges: ['kind', 'sku.name'],
+    },
   );
   switchOff(parent, name, args, account);
   return {
@@ -48,7 +55,7 @@ export function ownAccount(parent: pulumi.Resource, name: string, args: Checkpoi
     id: account.id,
     name: account.name,
     resourceGroupName,
-    blobEndpoint: account.primaryEndpoints.apply(({ blob }) => blob),
+    blobEndpoint: blobEndpoint(account.name, account.primaryEndpoints),
   };
 }
 
@@ -78,8 +85,8 @@ function switchOff(
 
 /** @throws when something of the user's, such as a transform, switched on what must be off */
 export function refuseBlobSettings({ name, to }: Change): void {
-  const wayOut = 'Take it out of the transform that sets it, or leave this account out there.';
-  refuseWrongArgs('CheckpointStore', name, wrongBlobSettings(to, wayOut));
+  const wayOut = 'Take it out of the transform that sets it.';
+  refuseWrongArgs('CheckpointStore', name, [wrongBlobSettings(to, wayOut)]);
 }
 
 export function existingAccount(
@@ -107,7 +114,7 @@ export function existingAccount(
                 'Microsoft advises against it for checkpoints, and it cannot be switched off: give another account.',
             }
           : undefined,
-        ...wrongBlobSettings(blobs, wayOut),
+        wrongBlobSettings(blobs, wayOut),
       ]);
       return account;
     });
@@ -116,8 +123,17 @@ export function existingAccount(
     id: found.id,
     name: found.name,
     resourceGroupName,
-    blobEndpoint: found.primaryEndpoints.apply(({ blob }) => blob),
+    blobEndpoint: blobEndpoint(found.name, found.primaryEndpoints),
   };
+}
+
+/** With a slash at the end: its domain differs between Azure's clouds. */
+function blobEndpoint(
+  name: pulumi.Output<string>,
+  endpoints: pulumi.Output<{ readonly blob: string } | undefined>,
+): pulumi.Output<string> {
+  // Azure always says where; the mocks of a unit test seldom do.
+  return pulumi.all([name, endpoints]).apply(([account, at]) => at?.blob ?? `https://${account}.${PUBLIC_DOMAIN}/`);
 }
 
 function networkRules(subnetIds: CheckpointStoreArgs['allowedSubnetIds']) {

@@ -27,6 +27,8 @@ export class BillingEventHub extends pulumi.ComponentResource {
   readonly consumerGroupName: string;
   readonly partitionCount: number;
   readonly retentionHours: number;
+  /** Whether Capture is on. */
+  readonly capturing: boolean;
   /** What a worker is told about the hub. */
   readonly connectionEnvironment: Readonly<Record<string, pulumi.Output<string>>>;
 
@@ -48,6 +50,7 @@ export class BillingEventHub extends pulumi.ComponentResource {
     this.consumerGroupName = plan.consumerGroupName;
     this.partitionCount = plan.partitionCount;
     this.retentionHours = plan.retentionHours;
+    this.capturing = args.capture !== undefined;
     this.eventHub = this.hub(name, args, plan, space);
     this.consumerGroup = this.group(name, args, space);
     this.diagnostics(name, args, space);

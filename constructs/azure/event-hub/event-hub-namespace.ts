@@ -1,5 +1,5 @@
 import * as eventhub from '@pulumi/azure-native/eventhub';
-import type * as pulumi from '@pulumi/pulumi';
+import * as pulumi from '@pulumi/pulumi';
 import { globalName } from '../shared/global-name';
 import { keep } from '../shared/stateful';
 import { refuseWrongArgs } from '../shared/wrong-args';
@@ -16,9 +16,12 @@ export interface NamespaceParts {
   readonly principalId: pulumi.Output<string | undefined>;
 }
 
+const PUBLIC_DOMAIN = 'servicebus.windows.net';
 const NAME_RULES = { maxLength: 50, hyphens: true };
 /** Azure changes these by itself; a refresh would otherwise end in an update each time. */
 const SERVICE_MANAGED = ['privateEndpointConnections', 'zoneRedundant'];
+/** No namespace changes its tier: a preview must show that as the replacement it would be, which is then refused. */
+const CREATE_ONLY = ['sku.name', 'sku.tier'];
 
 export function ownNamespace(
   parent: pulumi.Resource,
@@ -49,13 +52,14 @@ export function ownNamespace(
       ...keep(args.protect ?? true),
       // A namespace that grows by itself must not be shrunk by the next deploy.
       ignoreChanges: [...SERVICE_MANAGED, ...(grows ? ['sku.capacity'] : [])],
+      replaceOnChanges: CREATE_ONLY,
     },
   );
   return {
     namespace,
     name: namespace.name,
     id: namespace.id,
-    fullyQualifiedName: namespace.serviceBusEndpoint.apply(hostOf),
+    fullyQualifiedName: hostOf(namespace.name, namespace.serviceBusEndpoint),
     principalId: namespace.identity.apply((identity) => identity?.principalId),
   };
 }
@@ -87,12 +91,13 @@ export function existingNamespace(
     namespace: undefined,
     name: found.name,
     id: found.id,
-    fullyQualifiedName: found.serviceBusEndpoint.apply(hostOf),
+    fullyQualifiedName: hostOf(found.name, found.serviceBusEndpoint),
     principalId: found.apply(({ identity }) => identity?.principalId),
   };
 }
 
 /** The host of `https://<host>:443/`: its domain differs between Azure's clouds. */
-function hostOf(endpoint: string): string {
-  return new URL(endpoint).hostname;
+function hostOf(name: pulumi.Output<string>, endpoint: pulumi.Output<string | undefined>): pulumi.Output<string> {
+  // Azure always says where; the mocks of a unit test seldom do.
+  return pulumi.all([name, endpoint]).apply(([space, at]) => (at ? new URL(at).hostname : `${space}.${PUBLIC_DOMAIN}`));
 }
