@@ -26,14 +26,15 @@ export interface Said {
 
 export interface Engine {
   readonly cloud: Cloud;
-  /** One command on the stack, of which any exit code is fine. */
-  run(...args: readonly string[]): Promise<Said>;
+  /** The same stack, by another program of the same project name. */
+  by(project: string): Pick<Engine, 'succeed' | 'fail'>;
   /** One command that must succeed. */
   succeed(...args: readonly string[]): Promise<string>;
   /** One command that must fail. */
   fail(...args: readonly string[]): Promise<string>;
   configure(values: Readonly<Record<string, string>>, secrets?: Readonly<Record<string, string>>): Promise<void>;
-  outputs(): Promise<Readonly<Record<string, unknown>>>;
+  /** Everything that commands have written so far. */
+  said(): string;
   /** Everything that was kept: state, history, configuration, the cloud. */
   kept(): string;
   stop(): Promise<void>;
@@ -46,32 +47,42 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
   for (const name of ['state', 'settings']) mkdirSync(join(folder, name));
   copyFileSync(join(project, 'Pulumi.yaml'), join(folder, 'settings', 'Pulumi.yaml'));
   const cloud = new Cloud(join(folder, 'cloud.json'), outside);
-  const [host, provider] = await Promise.all([startLanguageHost(), startAzureProvider(cloud)]);
-  const environment = environmentOf(folder, dirname(cli), host.port, provider.port);
+  const alone = environmentOf(folder, dirname(cli));
+  const [host, provider] = await Promise.all([startLanguageHost(alone), startAzureProvider(cloud)]);
+  const environment = {
+    ...alone,
+    PULUMI_DEBUG_LANGUAGES: `nodejs:${host.port}`,
+    PULUMI_DEBUG_PROVIDERS: `azure-native:${provider.port}`,
+  };
   const run = (cwd: string, args: readonly string[]) =>
     pulumi(cli, [...args, '--cwd', cwd, '--non-interactive'], environment, host);
+  const said: string[] = [];
   const settings = join(folder, 'settings', `Pulumi.${STACK}.yaml`);
-  const onStack = (...args: readonly string[]) => run(project, [...args, '--stack', STACK, '--config-file', settings]);
-  const expected = async (succeeds: boolean, args: readonly string[], said: Promise<Said>) => {
-    const { code, text } = await said;
+  const expected = async (succeeds: boolean, cwd: string, args: readonly string[]) => {
+    const { code, text } = await run(cwd, args);
+    said.push(text);
     if ((code === 0) === succeeds) return text;
     throw new Error(`pulumi ${args.join(' ')} ended with ${code}, expected ${succeeds ? '0' : 'another'}:\n${text}`);
   };
-  const succeed = (...args: readonly string[]) => expected(true, args, onStack(...args));
+  const by = (cwd: string) => {
+    const onStack = (args: readonly string[]) => [...args, '--stack', STACK, '--config-file', settings];
+    return {
+      succeed: (...args: readonly string[]) => expected(true, cwd, onStack(args)),
+      fail: (...args: readonly string[]) => expected(false, cwd, onStack(args)),
+    };
+  };
+  const { succeed, fail } = by(project);
   const engine: Engine = {
     cloud,
-    run: onStack,
+    by,
     succeed,
-    fail: (...args) => expected(false, args, onStack(...args)),
+    fail,
     async configure(values, secrets = {}) {
       const pairs = (flag: string, all: Readonly<Record<string, string>>) =>
         Object.entries(all).flatMap(([key, value]) => [flag, `${key}=${value}`]);
       await succeed('config', 'set-all', ...pairs('--plaintext', values), ...pairs('--secret', secrets));
     },
-    async outputs() {
-      const { text } = await run(project, ['stack', 'output', '--json', '--show-secrets', '--stack', STACK]);
-      return JSON.parse(text) as Record<string, unknown>;
-    },
+    said: () => said.join('\n'),
     kept: () => textOf(folder),
     async stop() {
       host.stop();
@@ -79,12 +90,12 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  await expected(true, ['stack', 'init'], run(join(folder, 'settings'), ['stack', 'init', STACK]));
+  await expected(true, join(folder, 'settings'), ['stack', 'init', STACK]);
   return engine;
 }
 
 /** Nothing of the user's Pulumi, and no way out: no update check, no download of plugins, a backend in a folder. */
-function environmentOf(folder: string, bin: string, hostPort: number, providerPort: number): NodeJS.ProcessEnv {
+function environmentOf(folder: string, bin: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(PULUMI|ARM|AZURE|NODE_OPTIONS|VITEST)/.test(name));
   return {
     ...Object.fromEntries(own),
@@ -94,8 +105,6 @@ function environmentOf(folder: string, bin: string, hostPort: number, providerPo
     PULUMI_CONFIG_PASSPHRASE: 'of a test',
     PULUMI_SKIP_UPDATE_CHECK: 'true',
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: 'true',
-    PULUMI_DEBUG_LANGUAGES: `nodejs:${hostPort}`,
-    PULUMI_DEBUG_PROVIDERS: `azure-native:${providerPort}`,
     NO_COLOR: '1',
     CI: 'true',
     NODE_ENV: 'production',

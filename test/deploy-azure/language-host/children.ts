@@ -19,12 +19,15 @@ export class Children {
   private readonly running = new Set<ChildProcess>();
   private output = '';
 
+  constructor(private readonly environment: NodeJS.ProcessEnv) {}
+
   start(
     args: readonly string[],
     cwd: string,
-    env: NodeJS.ProcessEnv,
+    own: NodeJS.ProcessEnv,
     hear: (stream: 'stdout' | 'stderr', chunk: Buffer) => void = () => {},
   ): { readonly child: ChildProcess; readonly ended: Promise<Exit> } {
+    const env = { ...this.environment, ...own };
     const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.running.add(child);
     for (const name of ['stdout', 'stderr'] as const) {

@@ -25,8 +25,9 @@ export interface LanguageHost extends PluginServer {
   takeOutput(): string;
 }
 
-export async function startLanguageHost(): Promise<LanguageHost> {
-  const children = new Children();
+/** @param environment What programs see beside their configuration. */
+export async function startLanguageHost(environment: NodeJS.ProcessEnv): Promise<LanguageHost> {
+  const children = new Children(environment);
   let engine = '';
   const server = await serve(LanguageRuntimeService, {
     handshake: answer((request: LanguageHandshakeRequest) => {

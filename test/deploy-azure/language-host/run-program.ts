@@ -29,7 +29,6 @@ export async function runProgram(request: RunRequest, engine: string, children: 
     ...request.getArgsList(),
   ];
   const { code, signal } = await children.start(args, directory, {
-    ...process.env,
     ...options.environment,
     PULUMI_CONFIG: JSON.stringify(configuration(request)),
     PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(request.getConfigsecretkeysList()),
