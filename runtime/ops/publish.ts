@@ -1,49 +1,53 @@
 /** `chargeonce publish`: lines of a file into the stream. */
-import { createReadStream } from 'node:fs';
-import type { Shell } from '../host';
-import { inputProblem, type NamedLine, openLeftOver } from './publish-files';
-import { publishProgress } from './publish-progress';
-import type { ExitCode, Verb, VerbContext } from './verb';
+import { publishToEventHub, readEventHubTarget } from './publish-event-hubs';
+import { inputProblem } from './publish-files';
+import { publishToKinesis, readKinesisTarget } from './publish-kinesis';
+import type { Common } from './publish-report';
+import { whole } from './publish-values';
+import type { Verb, VerbContext } from './verb';
 
-const HELP = `chargeonce publish <file|->: put each line of an NDJSON file into a Kinesis stream
+const HELP = `chargeonce publish <file|->: put each line of an NDJSON file into a Kinesis stream or an event hub
 
 The bytes of a line are sent as they are, valid event or not; empty lines are skipped. The customer id is
-the partition key (of a line without one: a hash of it). Only entries that failed are retried, so a record
-may arrive twice and order within a customer is not promised: the ledger charges once all the same.
+the partition key (of a line without one: a hash of it). Only what failed is retried, and what was sent
+without an answer is sent again: an event may be there twice, and order within a customer is not promised.
+The ledger charges once all the same.
 
+  --source kinesis | event-hubs
+                              absent: SOURCE, or event-hubs when --hub is given, or kinesis
+  --rate <n>                  at most n events a second; absent: as fast as the stream or hub takes them
+  --undelivered <file>        writes the lines that could not be delivered to this file
+  --json                      the report as one JSON document on stdout
+
+Kinesis:
   --stream <name>             the stream; absent: STREAM_NAME
   --region <region>           absent: AWS_REGION or the profile
   --endpoint-url <url>        absent: AWS, or AWS_ENDPOINT_URL_KINESIS
-  --rate <n>                  at most n records a second; absent: as fast as the stream takes them
   --max-record-bytes <n>      largest record with its key; absent: 1048576, up to 10485760 if the stream allows
-  --undelivered <file>        writes the lines that could not be delivered to this file
-  --json                      the report as one JSON document on stdout
+
+Event Hubs:
+  --hub <name>                the event hub; absent: EVENTHUB_NAME
+  --namespace <host name>     e.g. contoso.servicebus.windows.net; absent: EVENTHUB_NAMESPACE. Logged in to with an
+                              identity that may send (Azure Event Hubs Data Sender). A connection string, which is a
+                              secret, is read from EVENTHUB_CONNECTION_STRING alone
 
 Exit codes: 0 all delivered, 1 something was not, 2 could not start.
 `;
 
-const LONGEST_LINE = 10 * 1024 * 1024;
-const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
-
-interface Settings {
-  readonly file: string;
-  readonly stream: string;
-  readonly json: boolean;
-  readonly region?: string;
-  readonly endpoint?: string;
-  readonly rate?: number;
-  readonly maxRecordBytes?: number;
-  readonly undelivered?: string;
-}
+const KINESIS_FLAGS = ['stream', 'region', 'endpoint-url', 'max-record-bytes'] as const;
+const HUB_FLAGS = ['hub', 'namespace'] as const;
 
 export const publishVerb: Verb = {
   name: 'publish',
   summary: 'put each line of an NDJSON file into the stream',
   help: HELP,
   options: {
+    source: { type: 'string' },
     stream: { type: 'string' },
     region: { type: 'string' },
     'endpoint-url': { type: 'string' },
+    hub: { type: 'string' },
+    namespace: { type: 'string' },
     rate: { type: 'string' },
     'max-record-bytes': { type: 'string' },
     undelivered: { type: 'string' },
@@ -51,101 +55,45 @@ export const publishVerb: Verb = {
   },
   positionals: { min: 1, max: 1 },
   async run(context) {
-    const settings = readSettings(context);
-    if (typeof settings === 'string') return context.refuse(settings);
-    const problem = await inputProblem(settings.file);
-    return problem === undefined ? publish(settings, context) : context.refuse(problem);
+    const source = readSource(context);
+    if (source !== 'kinesis' && source !== 'event-hubs') return context.refuse(source.problem);
+    const common = readCommon(context);
+    if (typeof common === 'string') return context.refuse(common);
+    if (source === 'kinesis') {
+      const target = readKinesisTarget(context);
+      if (typeof target === 'string') return context.refuse(target);
+      const problem = await inputProblem(common.file);
+      return problem === undefined ? publishToKinesis(common, target, context) : context.refuse(problem);
+    }
+    const target = readEventHubTarget(context);
+    if (typeof target === 'string') return context.refuse(target);
+    const problem = await inputProblem(common.file);
+    return problem === undefined ? publishToEventHub(common, target, context) : context.refuse(problem);
   },
 };
 
-function readSettings({ shell, values, positionals }: VerbContext): Settings | string {
-  const text = (name: string) => (typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined);
-  const stream = values.stream ?? (shell.env.STREAM_NAME || undefined);
-  if (stream === undefined) {
-    return 'received no --stream, and STREAM_NAME is not set; say which stream to publish to, e.g. --stream usage';
+/** Where to; a flag of the other one is refused, since it would be ignored. */
+function readSource({ shell, values }: VerbContext): 'kinesis' | 'event-hubs' | { readonly problem: string } {
+  const said = values.source ?? (shell.env.SOURCE || undefined);
+  const source = said ?? (values.hub === undefined ? 'kinesis' : 'event-hubs');
+  if (source !== 'kinesis' && source !== 'event-hubs') {
+    const from = values.source === undefined ? 'SOURCE' : '--source';
+    return { problem: `${from}: received ${JSON.stringify(source)}; allowed: kinesis | event-hubs` };
   }
-  if (typeof stream !== 'string' || !STREAM_NAME.test(stream)) {
-    const from = values.stream === undefined ? 'STREAM_NAME' : '--stream';
-    return `${from}: received ${JSON.stringify(stream)}; allowed: the name of a stream (not its ARN), up to 128 letters, digits, dots, dashes and underscores`;
-  }
-  const rate = whole(text('rate'), 1, 1_000_000);
-  if (rate === 'wrong') return `--rate: received ${text('rate')}; allowed: records a second, 1 to 1000000`;
-  const most = whole(text('max-record-bytes'), 1, LONGEST_LINE);
-  if (most === 'wrong')
-    return `--max-record-bytes: received ${text('max-record-bytes')}; allowed: 1 to ${LONGEST_LINE}`;
-  const endpoint = text('endpoint-url');
-  if (endpoint !== undefined && !URL.canParse(endpoint)) {
-    return `--endpoint-url: received ${endpoint}; allowed: an address such as http://127.0.0.1:4568`;
-  }
-  const [region, undelivered] = [text('region') ?? (shell.env.AWS_REGION || undefined), text('undelivered')];
+  const [others, other] = source === 'kinesis' ? [HUB_FLAGS, 'event-hubs'] : [KINESIS_FLAGS, 'kinesis'];
+  const wrong = others.find((flag) => values[flag] !== undefined);
+  if (wrong === undefined) return source;
+  return { problem: `--${wrong}: belongs to --source ${other}, and the source is ${source}; leave one of them out` };
+}
+
+function readCommon({ values, positionals }: VerbContext): Common | string {
+  const rate = whole(values.rate, 1, 1_000_000);
+  if (rate === 'wrong') return `--rate: received ${values.rate}; allowed: records a second, 1 to 1000000`;
+  const undelivered = values.undelivered === '' ? undefined : values.undelivered;
   return {
-    file: positionals[0]!,
-    stream,
+    file: positionals[0] ?? '-',
     json: values.json === true,
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint }),
     ...(rate === undefined ? {} : { rate }),
-    ...(most === undefined ? {} : { maxRecordBytes: most }),
-    ...(undelivered === undefined ? {} : { undelivered }),
+    ...(typeof undelivered === 'string' ? { undelivered } : {}),
   };
-}
-
-function whole(text: string | undefined, min: number, max: number): number | undefined | 'wrong' {
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  return /^\d{1,9}$/.test(text) && number >= min && number <= max ? number : 'wrong';
-}
-
-async function publish(settings: Settings, { shell, host, refuse }: VerbContext): Promise<ExitCode> {
-  // Loaded only here, so that the other verbs work without the AWS SDK.
-  const { createPublisherClient } = await import('../sources/kinesis/publisher-client.js');
-  const { createPublisher } = await import('../sources/kinesis/publisher.js');
-  const { splitLines } = await import('../sources/kinesis/publisher-lines.js');
-  const client = createPublisherClient(settings);
-  if ((await client.config.region().catch(() => '')) === '')
-    return refuse('no region: give --region or set AWS_REGION');
-  const left = await openLeftOver(settings.undelivered, settings.file);
-  if (typeof left === 'string') return refuse(left);
-  const progress = publishProgress(shell, host);
-  const publisher = createPublisher({
-    client,
-    streamName: settings.stream,
-    host,
-    ...(settings.maxRecordBytes === undefined ? {} : { maxRecordBytes: settings.maxRecordBytes }),
-    ...(settings.rate === undefined ? {} : { recordsPerSecond: settings.rate }),
-    onProgress: progress.show,
-    onUndelivered: left.add,
-  });
-  const result = await publisher.publish(splitLines(input(settings.file, shell), LONGEST_LINE));
-  progress.end(result);
-  left.close();
-  client.destroy();
-  const report = { stream: settings.stream, ...result, lines: left.named };
-  shell.out(settings.json ? `${JSON.stringify(report)}\n` : words(report));
-  return result.undelivered === 0 ? 0 : 1;
-}
-
-function input(file: string, shell: Shell): AsyncIterable<Uint8Array> {
-  return file === '-' ? shell.stdin() : (createReadStream(file) as AsyncIterable<Uint8Array>);
-}
-
-interface Report {
-  readonly stream: string;
-  readonly read: number;
-  readonly sent: number;
-  readonly retried: number;
-  readonly undelivered: number;
-  readonly requests: number;
-  readonly lines: readonly NamedLine[];
-}
-
-function words(report: Report): string {
-  const unnamed = report.undelivered - report.lines.length;
-  return [
-    `${report.stream}: sent ${report.sent} of ${report.read} records; requests: ${report.requests}, retried: ${report.retried}`,
-    ...(report.undelivered === 0 ? [] : [`not delivered: ${report.undelivered}`]),
-    ...report.lines.map(({ line, reason }) => `  line ${line}: ${reason}`),
-    ...(unnamed > 0 ? [`  and ${unnamed} more`] : []),
-    '',
-  ].join('\n');
 }

@@ -1,0 +1,36 @@
+/** What an error of a send means for the events of the batch. */
+import { errorText } from './azure-errors';
+
+export interface SendFailure {
+  /** `again`: may pass later. `split`: the batch is refused for what is in it. `stop`: nothing will ever pass. */
+  readonly what: 'again' | 'split' | 'stop';
+  /** The hub has refused it, so it holds none of it. Otherwise no answer came, and it may hold all of it. */
+  readonly refused: boolean;
+  readonly reason: string;
+}
+
+const STOP = new Set([
+  'UnauthorizedError',
+  'MessagingEntityNotFoundError',
+  'MessagingEntityDisabledError',
+  'ServiceCommunicationError',
+  'ResourceDeletedError',
+  'InvalidOperationError',
+]);
+/** Of the identity, which has no code. */
+const NO_LOGIN =
+  /^(CredentialUnavailableError|AuthenticationError|AuthenticationRequiredError|AggregateAuthenticationError)$/;
+const SPLIT = new Set(['MessageTooLargeError', 'ArgumentError', 'ArgumentOutOfRangeError', 'DecodeError']);
+const REFUSED = new Set(['ServerBusyError', 'QuotaExceededError', 'SenderBusyError', 'SenderNotReadyError']);
+
+export function sendFailure(error: unknown): SendFailure {
+  const name = error instanceof Error ? error.name : '';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const stop = STOP.has(code) || NO_LOGIN.test(name);
+  const split = SPLIT.has(code);
+  return {
+    what: stop ? 'stop' : split ? 'split' : 'again',
+    refused: stop || split || REFUSED.has(code),
+    reason: errorText(error),
+  };
+}

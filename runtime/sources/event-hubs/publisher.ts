@@ -1,0 +1,194 @@
+/**
+ * Publishes lines to an event hub: the customer's id is the partition key, events of one customer go together in batches
+ * as large as the hub takes, and only the batch that failed is sent again. Event Hubs does not recognize a duplicate: a
+ * batch whose answer was lost is sent again and may be there twice, which the ledger absorbs.
+ */
+import type { CreateBatchOptions, EventDataBatch } from '@azure/event-hubs';
+import type { Host } from '../../host/host';
+import type { Entry } from '../kinesis/publisher-entries';
+import { hubKeyOf, Window } from './publisher-entries';
+import { sendFailure } from './publisher-errors';
+
+/** Microsoft's producer. Its own retries are best switched off (`maxRetries: 0`): the publisher retries by batch. */
+export interface HubProducer {
+  createBatch(options: CreateBatchOptions): Promise<EventDataBatch>;
+  sendBatch(batch: EventDataBatch): Promise<void>;
+}
+
+export interface HubPublisherOptions {
+  readonly producer: HubProducer;
+  readonly host: Host;
+  /** Most events a second. Absent: as fast as the hub takes them. */
+  readonly eventsPerSecond?: number;
+  /** Sends in a row that may bring a batch no further. Absent: 10. */
+  readonly maxAttempts?: number;
+  /** Sends at a time. Absent: 32, because a customer with one event is a send of its own. */
+  readonly concurrency?: number;
+  /** Called after every send. */
+  readonly onProgress?: (progress: HubPublishProgress) => void;
+  /** Called for each line that could not be delivered, with its bytes. */
+  readonly onUndelivered?: (line: {
+    readonly line: number;
+    readonly reason: string;
+    readonly data: Uint8Array;
+  }) => void;
+}
+
+export interface HubPublishProgress {
+  /** Lines read, without empty ones. */
+  readonly read: number;
+  readonly sent: number;
+  /** Times an event was sent once more. */
+  readonly retried: number;
+  /** Times an event was sent and nothing was answered: it may be in the hub, and if it was sent again, twice. */
+  readonly unanswered: number;
+  readonly undelivered: number;
+  readonly requests: number;
+}
+
+export interface HubPublisher {
+  /** Reads to the end. Empty lines are skipped. Rejects only when reading or a callback fails. */
+  publish(lines: AsyncIterable<Uint8Array>): Promise<HubPublishProgress>;
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+export function createHubPublisher(options: HubPublisherOptions): HubPublisher {
+  return { publish: (lines) => new Run(options).publish(lines) };
+}
+
+class Run {
+  private readonly counts = { read: 0, sent: 0, retried: 0, unanswered: 0, undelivered: 0, requests: 0 };
+  private readonly open = new Set<Promise<void>>();
+  private nextStart: number;
+  /** Why nothing more is sent, once an error says that nothing ever passes. */
+  private stopped: string | undefined;
+  /** What a callback threw. */
+  private fault: { readonly error: unknown } | undefined;
+
+  constructor(private readonly options: HubPublisherOptions) {
+    this.nextStart = options.host.monotonic();
+  }
+
+  async publish(lines: AsyncIterable<Uint8Array>): Promise<HubPublishProgress> {
+    const window = new Window();
+    let line = 0;
+    for await (const data of lines) {
+      line += 1;
+      if (data.byteLength === 0) continue;
+      this.counts.read += 1;
+      const entry: Entry = { line, data, partitionKey: hubKeyOf(data) };
+      if (this.stopped !== undefined) this.giveUp([entry], this.stopped);
+      else window.add(entry);
+      if (window.full) await this.startAll(window.take());
+    }
+    await this.startAll(window.take());
+    await Promise.all(this.open);
+    if (this.fault !== undefined) throw this.fault.error;
+    return { ...this.counts };
+  }
+
+  /** Each group beside the others, once there is room and the rate allows. */
+  private async startAll(groups: readonly Entry[][]): Promise<void> {
+    const { host, concurrency = 32, eventsPerSecond } = this.options;
+    for (const group of groups) {
+      while (this.open.size >= concurrency) await Promise.race(this.open);
+      if (eventsPerSecond !== undefined) {
+        await host.sleep(this.nextStart - host.monotonic());
+        this.nextStart = Math.max(this.nextStart, host.monotonic()) + (group.length / eventsPerSecond) * 1_000;
+      }
+      const work = this.deliver(group)
+        .catch((error: unknown) => {
+          this.fault ??= { error };
+        })
+        .finally(() => this.open.delete(work));
+      this.open.add(work);
+    }
+  }
+
+  /** Entries of one key, in as few sends as the hub's limit allows. */
+  private async deliver(entries: readonly Entry[]): Promise<void> {
+    let left = entries;
+    let most = Number.POSITIVE_INFINITY;
+    for (let attempt = 1; left.length > 0; attempt += 1) {
+      if (this.stopped !== undefined) return this.giveUp(left, this.stopped);
+      const answer = await this.send(left.slice(0, most));
+      if (answer.failure === undefined) {
+        left = left.slice(answer.taken);
+        attempt = 0;
+        continue;
+      }
+      const { what, reason } = answer.failure;
+      if (what === 'stop') {
+        this.stopped = reason;
+      } else if (what === 'split') {
+        // Halves find the one event that a batch was refused for, so that it alone stays behind.
+        most = Math.max(1, Math.floor(answer.taken / 2));
+        if (answer.taken <= 1) {
+          this.giveUp(left.slice(0, 1), reason);
+          left = left.slice(1);
+          most = Number.POSITIVE_INFINITY;
+        } else this.counts.retried += answer.taken;
+      } else if (attempt >= (this.options.maxAttempts ?? 10)) {
+        const doubt = answer.failure.refused ? '' : '; it may have arrived all the same';
+        return this.giveUp(left, `${attempt} attempts: ${reason}${doubt}`);
+      } else {
+        this.counts.retried += answer.taken;
+        await this.pause(attempt);
+      }
+    }
+  }
+
+  private async pause(attempt: number): Promise<void> {
+    const { host } = this.options;
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    await host.sleep(longest * (0.5 + host.random() / 2));
+  }
+
+  /** The first of them, as many as the hub takes at once. */
+  private async send(entries: readonly Entry[]): Promise<Answer> {
+    let taken = entries.length;
+    let sending = false;
+    try {
+      const batch = await this.options.producer.createBatch({ partitionKey: entries[0]?.partitionKey ?? '' });
+      // The bytes of a line go as they are, whatever they are: the client writes nothing but a Buffer as bytes.
+      const refusedAt = entries.findIndex(({ data }) => !batch.tryAdd({ body: Buffer.from(data) }));
+      if (refusedAt === 0) {
+        const reason = `larger than the hub takes (${batch.maxSizeInBytes} bytes with what AMQP adds)`;
+        return { taken: 1, failure: { what: 'split', refused: true, reason } };
+      }
+      if (refusedAt > 0) taken = refusedAt;
+      this.counts.requests += 1;
+      sending = true;
+      await this.options.producer.sendBatch(batch);
+      this.counts.sent += taken;
+      return { taken };
+    } catch (error) {
+      const failure = sendFailure(error);
+      // What failed before it was sent is in no doubt.
+      if (sending && !failure.refused) this.counts.unanswered += taken;
+      return { taken, failure: { ...failure, refused: failure.refused || !sending } };
+    } finally {
+      this.report();
+    }
+  }
+
+  private giveUp(entries: readonly Entry[], reason: string): void {
+    for (const { line, data } of entries) {
+      this.counts.undelivered += 1;
+      this.options.onUndelivered?.({ line, reason, data });
+    }
+    this.report();
+  }
+
+  private report(): void {
+    this.options.onProgress?.({ ...this.counts });
+  }
+}
+
+interface Answer {
+  /** How many of the first entries this is about. */
+  readonly taken: number;
+  readonly failure?: ReturnType<typeof sendFailure>;
+}
