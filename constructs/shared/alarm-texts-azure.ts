@@ -57,6 +57,13 @@ export const AZURE_ALERT_TEXTS = {
     firstStep:
       'Once in a while there is nothing to do. When it comes again for the same partition, look at the health of Event Hubs in this region.',
   },
+  partitionsUnowned: {
+    severity: 'page',
+    title: 'Partitions are not read',
+    means: 'Some partitions have had no reader for minutes. Their events wait, and expire at last.',
+    firstStep:
+      'Check that as many replicas run as are wanted, and read in the log why a partition is not claimed: 403 points to the role of the worker’s identity or to the network rules of the storage account.',
+  },
   partitionsLost: {
     severity: 'warn',
     title: 'Partitions are lost',

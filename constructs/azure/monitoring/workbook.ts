@@ -68,7 +68,12 @@ const CHARTS: Readonly<Record<string, Readonly<Record<string, ConsumerMetricName
     impossible: 'alarms',
   },
   'Outcome not known': { unresolved: 'unresolvedRows', parked: 'parked', 'without a verdict': 'unknown' },
-  Partitions: { lost: 'leasesLost', taken: 'leasesTaken', silent: 'silentPartitions' },
+  Partitions: {
+    'without a reader': 'leasesUnowned',
+    lost: 'leasesLost',
+    taken: 'leasesTaken',
+    silent: 'silentPartitions',
+  },
   Checkpoints: { written: 'checkpoints', failed: 'checkpointFailures' },
   'Longest stop of a checkpoint, in ms': { stands: 'checkpointStall' },
   'Requests to Stripe': {

@@ -37,6 +37,7 @@ export function workerAlerts({ warningMs, criticalMs }: LagLimits): LogAlertSpec
   const rules: Partial<Record<AlertName, Rule>> = {
     lagWarning: { of: 'millisBehindLatest', above: warningMs, unit: 'ms', minutes: 5 },
     lagCritical: { of: 'millisBehindLatest', above: criticalMs, unit: 'ms', minutes: 3 },
+    partitionsUnowned: { of: 'leasesUnowned', unit: 'partitions', minutes: 5 },
     checkpointStalled: { of: 'checkpointStall', above: STALL_LIMIT_MS, unit: 'ms', minutes: 3 },
     unresolvedRows: { of: 'unresolvedRows', unit: 'rows', minutes: 10, window: 15 },
     stripeRefusesKey: { of: 'halted', unit: 'workers', minutes: 2 },
