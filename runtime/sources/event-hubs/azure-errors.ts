@@ -1,8 +1,11 @@
 /** What an error of an Azure SDK means here. */
 
 const LOST_RACE = new Set([409, 412]);
+const SLOW_DOWN = new Set([429, 503]);
+/** Of the credential: the identity's endpoint is not there yet, or does not know the identity yet. */
+const NO_TOKEN = new Set(['CredentialUnavailableError', 'AuthenticationError', 'AggregateAuthenticationError']);
 
-/** Somebody else wrote first. */
+/** Somebody else wrote first, or an earlier try of the same write did. */
 export function isConditionFailed(error: unknown): boolean {
   return LOST_RACE.has(statusOf(error) ?? 0);
 }
@@ -11,23 +14,44 @@ export function isNotFound(error: unknown): boolean {
   return statusOf(error) === 404;
 }
 
-/** The identity is not, or not yet, allowed: a new role assignment takes minutes to arrive. */
-export function isForbidden(error: unknown): boolean {
+/** Hub or consumer group do not exist. */
+export function isEntityMissing(error: unknown): boolean {
+  return codeOf(error) === 'MessagingEntityNotFoundError';
+}
+
+export function isThrottled(error: unknown): boolean {
+  return SLOW_DOWN.has(statusOf(error) ?? 0);
+}
+
+/** The identity is not, or not yet, allowed, or gets no token yet. */
+export function isRefused(error: unknown): boolean {
   const status = statusOf(error);
-  if (status === 401 || status === 403) return true;
-  return isObject(error) && error.code === 'UnauthorizedError';
+  if (status === 401 || status === 403 || codeOf(error) === 'UnauthorizedError') return true;
+  if (error instanceof AggregateError && error.errors.some(isRefused)) return true;
+  return error instanceof Error && NO_TOKEN.has(error.name);
+}
+
+/** Another receiver with the same or a higher epoch has attached. */
+export function isLinkStolen(error: unknown): boolean {
+  return codeOf(error) === 'ReceiverDisconnectedError';
 }
 
 /** One line, without the SDK's multi-line request dump. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const inner = error instanceof AggregateError ? error.errors.at(-1) : undefined;
+  if (inner !== undefined && inner !== error) return errorText(inner);
   const [line] = error.message.split('\n');
-  const code = isObject(error) && typeof error.code === 'string' ? `${error.code}: ` : '';
-  return `${code}${line ?? error.name}`;
+  const code = codeOf(error);
+  return `${code === undefined ? '' : `${code}: `}${line === '' || line === undefined ? error.name : line}`;
 }
 
 function statusOf(error: unknown): number | undefined {
   return isObject(error) && typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isObject(error) && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -23,11 +23,26 @@ export type CheckpointOutcome =
   /** Somebody else owns the partition. */
   | 'lost';
 
+/** Told what the container says of who owns what. */
 export interface OwnershipListener {
+  /** Whether this worker wants the partition (still). */
+  mayClaim(partitionId: string): boolean;
+  /** The container was read: the balancing goes round. */
+  listed(owners: readonly Ownership[]): void;
   /** @param sentAt monotonic milliseconds from before the claim was sent */
   claimed(partitionId: string, sentAt: number): void;
+  /** The storage did not say whether a claim stands; nobody can have claimed it there meanwhile. */
+  unanswered(partitionId: string, sentAt: number): void;
   /** The blobs name another owner, or none. */
   lost(partitionId: string, owner: string): void;
+}
+
+export interface Ownership {
+  readonly partitionId: string;
+  /** Empty: it was given up. */
+  readonly owner: string;
+  /** Milliseconds since the epoch, whole seconds, by the storage's clock. */
+  readonly claimedAt: number;
 }
 
 export interface BlobStoreOptions {
@@ -47,6 +62,8 @@ const NOBODY = '';
 export class BlobStore implements CheckpointStore {
   /** The client must have it as its `identifier`, or its own claims would look like somebody else's. */
   readonly owner: string;
+  /** The checkpoints as they were listed last, from which the client goes on. */
+  private starts: ReadonlyMap<string, EventPlace> = new Map();
 
   constructor(private readonly options: BlobStoreOptions) {
     this.owner = options.owner;
@@ -58,14 +75,22 @@ export class BlobStore implements CheckpointStore {
     consumerGroup: string,
   ): Promise<PartitionOwnership[]> {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
+    const { listener } = this.options;
     const found: PartitionOwnership[] = [];
     for await (const { partitionId, metadata, etag, lastModified } of this.list(group, 'ownership')) {
       // A blob that is no ownership does not stop the balancing of all others.
       if (metadata.ownerid === undefined) continue;
       const ownership = { ...group, partitionId, ownerId: metadata.ownerid, lastModifiedTimeInMs: lastModified, etag };
       found.push(ownership);
-      if (metadata.ownerid !== this.owner) this.options.listener.lost(partitionId, metadata.ownerid);
+      if (metadata.ownerid !== this.owner) listener.lost(partitionId, metadata.ownerid);
     }
+    listener.listed(
+      found.map(({ partitionId, ownerId, lastModifiedTimeInMs = 0 }) => ({
+        partitionId,
+        owner: ownerId,
+        claimedAt: lastModifiedTimeInMs,
+      })),
+    );
     return found;
   }
 
@@ -88,18 +113,18 @@ export class BlobStore implements CheckpointStore {
     const found: Checkpoint[] = [];
     for await (const { partitionId, metadata } of this.list(group, 'checkpoint')) {
       const place = placeOf(metadata);
-      if (place !== undefined) found.push({ ...group, partitionId, ...place });
+      if (place === undefined) continue;
+      found.push({ ...group, partitionId, ...place });
     }
+    this.starts = new Map(
+      found.map(({ partitionId, sequenceNumber, offset }) => [partitionId, { sequenceNumber, offset }]),
+    );
     return found;
   }
 
   /** Writes it if this worker still owns the partition and nobody has come further. Rejects when the storage fails. */
   async writeCheckpoint(group: GroupName, partitionId: string, place: EventPlace): Promise<CheckpointOutcome> {
-    const owner = await this.ownerOf(group, partitionId);
-    if (owner !== this.owner) {
-      this.options.listener.lost(partitionId, owner);
-      return 'lost';
-    }
+    if (!(await this.stillOwns(group, partitionId))) return 'lost';
     const blob = this.blob(group, 'checkpoint', partitionId);
     const metadata = { sequencenumber: String(place.sequenceNumber), offset: place.offset };
     for (let race = 0; race < RACES; race += 1) {
@@ -129,10 +154,30 @@ export class BlobStore implements CheckpointStore {
     }
   }
 
-  /** The checkpoint as it is in the container. */
-  async readCheckpoint(group: GroupName, partitionId: string): Promise<EventPlace | undefined> {
+  /** Where reading begins after the last look at the checkpoints; undefined: at the oldest event. */
+  startOf(partitionId: string): EventPlace | undefined {
+    return this.starts.get(partitionId);
+  }
+
+  /** Whether the container answers. Rejects with the storage's error otherwise. */
+  async check(): Promise<void> {
+    await this.options.container.listBlobsFlat(this.abort()).byPage({ maxPageSize: 1 }).next();
+  }
+
+  /** Whether this worker is the owner that the container names. Rejects when the storage fails. */
+  async stillOwns(group: GroupName, partitionId: string): Promise<boolean> {
+    const owner = await this.ownerOf(group, partitionId);
+    if (owner !== this.owner) this.options.listener.lost(partitionId, owner);
+    return owner === this.owner;
+  }
+
+  /** Deletes a checkpoint that is beyond this place, so that the partition is read from its oldest event. */
+  async dropCheckpoint(group: GroupName, partitionId: string, beyond: number): Promise<void> {
     const found = await this.read(group, 'checkpoint', partitionId);
-    return found === undefined ? undefined : placeOf(found.metadata);
+    const place = found === undefined ? undefined : placeOf(found.metadata);
+    if (found === undefined || place === undefined || place.sequenceNumber <= beyond) return;
+    const conditions = { ifMatch: found.etag };
+    await this.blob(group, 'checkpoint', partitionId).delete({ conditions, ...this.abort() });
   }
 
   private async claim(wanted: PartitionOwnership): Promise<PartitionOwnership | undefined> {
@@ -140,24 +185,43 @@ export class BlobStore implements CheckpointStore {
     if (wanted.ownerId !== this.owner && wanted.ownerId !== NOBODY) {
       throw new Error(`The client claims as ${wanted.ownerId}; make it with the identifier ${this.owner}.`);
     }
+    const releases = wanted.ownerId === NOBODY;
+    if (!releases && !listener.mayClaim(wanted.partitionId)) return undefined;
+    const sentAt = host.monotonic();
+    try {
+      const written = await this.put(wanted);
+      if (written === undefined) {
+        listener.lost(wanted.partitionId, 'somebody who was faster');
+        return undefined;
+      }
+      if (!releases) listener.claimed(wanted.partitionId, sentAt);
+      return { ...wanted, ...written };
+    } catch (error) {
+      if (!releases) listener.unanswered(wanted.partitionId, sentAt);
+      throw error;
+    }
+  }
+
+  /** Undefined when somebody else wrote first. */
+  private async put(
+    wanted: PartitionOwnership,
+  ): Promise<Pick<PartitionOwnership, 'etag' | 'lastModifiedTimeInMs'> | undefined> {
     const blob = this.blob(wanted, 'ownership', wanted.partitionId);
     const metadata = { ownerid: wanted.ownerId };
-    const sentAt = host.monotonic();
     try {
       const { etag, lastModified } =
         wanted.etag === undefined
           ? await this.create(blob, metadata)
           : await blob.setMetadata(metadata, { conditions: { ifMatch: wanted.etag }, ...this.abort() });
-      if (wanted.ownerId === this.owner) listener.claimed(wanted.partitionId, sentAt);
       return {
-        ...wanted,
         ...(etag === undefined ? {} : { etag }),
         ...(lastModified === undefined ? {} : { lastModifiedTimeInMs: lastModified.getTime() }),
       };
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-      listener.lost(wanted.partitionId, 'somebody who was faster');
-      return undefined;
+      // A first try whose answer was lost looks the same: then the blob says what was wanted.
+      const found = await this.read(wanted, 'ownership', wanted.partitionId);
+      return found?.metadata.ownerid === wanted.ownerId && wanted.ownerId !== NOBODY ? { etag: found.etag } : undefined;
     }
   }
 

@@ -16,10 +16,14 @@ export interface HeldPartitionDeps {
   readonly metrics: Metrics;
   /** An ownership that is not claimed anew for so long is free for others. */
   readonly ownershipMs: number;
+  /** Between two writes of the checkpoint. */
+  readonly checkpointEveryMs: number;
 }
 
-/** Others see the claim's time in whole seconds. */
+/** Others see the time of a claim in whole seconds. */
 const RESOLUTION_MS = 1_000;
+/** Others compare the storage's clock with their own, which may be ahead by so much. */
+const CLOCK_SKEW_MS = 5_000;
 const RETRY_FIRST_MS = 200;
 const RETRY_LONGEST_MS = 5_000;
 
@@ -27,51 +31,74 @@ export class HeldPartition implements Partition {
   readonly id: string;
   readonly signal: AbortSignal;
   private readonly ending = new AbortController();
+  /** Aborts when the last checkpoint shall be written now. */
+  private readonly hurry = new AbortController();
+  private readonly certainMs: number;
   private deadline: number;
   /** Delivered and not yet checkpointed, in order. */
   private places: EventPlace[] = [];
+  private last: number | undefined;
   private wanted: EventPlace | undefined;
   private written: EventPlace | undefined;
   private writing: Promise<void> | undefined;
   private leaving = false;
 
-  /** @param claimedAt monotonic milliseconds from before the claim was sent */
+  /**
+   * @param claimedAt monotonic milliseconds from before the claim was sent
+   * @param start the checkpoint that reading goes on from; undefined: from the oldest event
+   */
   constructor(
-    private readonly deps: HeldPartitionDeps,
+    readonly deps: HeldPartitionDeps,
     readonly partitionId: string,
     claimedAt: number,
+    readonly start?: EventPlace,
   ) {
+    const { ownershipMs } = deps;
     this.id = `event-hubs/${deps.group.eventHubName}/${partitionId}`;
     this.signal = this.ending.signal;
-    this.deadline = claimedAt + deps.ownershipMs - RESOLUTION_MS;
+    this.certainMs = ownershipMs - RESOLUTION_MS - Math.min(CLOCK_SKEW_MS, ownershipMs / 10);
+    this.deadline = claimedAt + this.certainMs;
   }
 
   holdsFor(marginMs: number): boolean {
     return !this.leaving && !this.signal.aborted && this.deps.host.monotonic() + marginMs < this.deadline;
   }
 
-  /** The claim was made again. */
-  renewed(claimedAt: number): void {
-    this.deadline = Math.max(this.deadline, claimedAt + this.deps.ownershipMs - RESOLUTION_MS);
+  /**
+   * The claim was made again; or it could not be made because the storage failed. Then nobody else could claim there
+   * either, and whoever could takes the link away, which is heard: consumption goes on.
+   */
+  renewed(askedAt: number): void {
+    this.deadline = Math.max(this.deadline, askedAt + this.certainMs);
   }
 
-  /** Remembers the offset of a delivery, whose position is its sequence number. */
-  delivered(place: EventPlace): void {
+  /** Remembers the offset of a delivery, whose position is its sequence number. False: it was delivered before. */
+  delivered(place: EventPlace): boolean {
+    if (place.sequenceNumber <= (this.lastDelivered ?? -1)) return false;
     this.places.push(place);
+    this.last = place.sequenceNumber;
+    return true;
   }
 
-  /** The furthest sequence number that was handed over; undefined before the first. */
+  /** The furthest sequence number that was handed over, or that of the start; undefined before the first of all. */
   get lastDelivered(): number | undefined {
-    return this.places.at(-1)?.sequenceNumber ?? this.wanted?.sequenceNumber;
+    return this.last ?? this.start?.sequenceNumber;
   }
 
-  /** The furthest finished sequence number, written or not yet. */
-  get finishedUpTo(): number | undefined {
-    return this.wanted?.sequenceNumber;
+  /** The sequence number of the checkpoint as the container has it; undefined: it has none. */
+  get checkpointed(): number | undefined {
+    return this.written?.sequenceNumber ?? this.start?.sequenceNumber;
+  }
+
+  /** Whether it is being given up. */
+  get isLeaving(): boolean {
+    return this.leaving;
   }
 
   checkpoint(position: string): void {
+    if (this.signal.aborted) return;
     const sequenceNumber = Number(position);
+    if (sequenceNumber <= (this.wanted?.sequenceNumber ?? -1)) return;
     const index = this.places.findIndex((place) => place.sequenceNumber === sequenceNumber);
     if (index < 0) throw new Error(`Partition ${this.partitionId} never delivered ${position}`);
     this.wanted = this.places[index];
@@ -85,28 +112,32 @@ export class HeldPartition implements Partition {
   lose(reason: string): void {
     if (this.signal.aborted) return;
     this.deps.metrics.count('leasesLost', { reason });
-    this.deps.log.warn({ partition: this.id, reason }, 'the partition is somebody else’s now');
+    this.deps.log.warn({ partition: this.id, reason }, 'a partition is held no longer');
     this.ending.abort();
   }
 
-  /** Waits until what is finished is written, or until the deadline's signal aborts; then gives the partition up. */
-  async release(deadline: AbortSignal): Promise<void> {
+  /** Writes what is finished, then gives the partition up; ends after this time at the latest, done or not. */
+  async release(withinMs: number): Promise<void> {
     this.leaving = true;
-    const over = new Promise<void>((resolve) => {
-      if (deadline.aborted) resolve();
-      else deadline.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await Promise.race([this.writing, over]);
-    if (!this.signal.aborted && !deadline.aborted) {
-      const released = this.deps.store.release(this.deps.group, this.partitionId);
-      await Promise.race([released.catch((error: unknown) => this.complain(error, 'released')), over]);
-    }
+    this.hurry.abort();
+    const done = new AbortController();
+    const late = this.deps.host.sleep(withinMs, done.signal);
+    await Promise.race([this.leave(), late]);
+    done.abort();
     this.ending.abort();
+  }
+
+  private async leave(): Promise<void> {
+    await this.writing;
+    if (this.signal.aborted) return;
+    await this.deps.store.release(this.deps.group, this.partitionId).catch((error: unknown) => {
+      this.complain(error, 'a partition could not be given up; others take it when its ownership expires');
+    });
   }
 
   /** One write at a time, each of the newest place; a failure is repeated, with what is newest then. */
   private async write(): Promise<void> {
-    const { store, group, host, log, metrics } = this.deps;
+    const { store, group, host, log, metrics, checkpointEveryMs } = this.deps;
     for (let failures = 0; !this.signal.aborted; ) {
       const place = this.wanted;
       if (place === undefined || place === this.written) return;
@@ -117,10 +148,12 @@ export class HeldPartition implements Partition {
         if (failures > 0) log.info({ partition: this.id, failures }, 'checkpoints are written again');
         failures = 0;
         this.written = place;
+        await host.sleep(checkpointEveryMs, AbortSignal.any([this.signal, this.hurry.signal]));
       } catch (error) {
         metrics.count('checkpointFailures');
         failures += 1;
-        if (failures === 1) this.complain(error, 'checkpointed');
+        if (failures === 1)
+          this.complain(error, 'a checkpoint could not be written; trying again, consumption goes on');
         const pause = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** (failures - 1));
         await host.sleep(pause * (0.5 + host.random() / 2), this.signal);
       }
@@ -128,9 +161,6 @@ export class HeldPartition implements Partition {
   }
 
   private complain(error: unknown, what: string): void {
-    this.deps.log.warn(
-      { partition: this.id, error: errorText(error) },
-      `a partition could not be ${what}; trying again`,
-    );
+    this.deps.log.warn({ partition: this.id, error: errorText(error) }, what);
   }
 }

@@ -1,299 +1,195 @@
-/** Event Hubs as a source: Microsoft's event processor over a checkpoint container of our own rules. */
-import {
-  CloseReason,
-  type EventHubConsumerClient,
-  earliestEventPosition,
-  type PartitionContext,
-  type ReceivedEventData,
-  type Subscription,
-  type SubscriptionEventHandlers,
-} from '@azure/event-hubs';
-import type { ContainerClient } from '@azure/storage-blob';
-import type { Host } from '../../host/host';
-import type { Delivery, Log, Metrics, PartitionConsumer, Source } from '../../processor/ports';
-import { errorText, isForbidden } from './azure-errors';
-import type { GroupName } from './blob-names';
-import { BlobStore } from './blob-store';
-import { HeldPartition } from './held-partition';
-import { Reading } from './reading';
+/**
+ * Event Hubs as a source: Microsoft's event processor over a checkpoint container of our own rules, watched from outside
+ * and made anew when it falls silent.
+ */
+import type { PartitionConsumer, Source } from '../../processor/ports';
+import { errorText } from './azure-errors';
+import type { Ownership } from './blob-store';
+import { type EventHubsSourceOptions, type SourceSettings, withDefaults } from './options';
+import type { Reading } from './reading';
+import { Session } from './session';
+import { awaitAccess } from './start-up';
+import { Watchdog } from './watchdog';
 
-export interface EventHubsSourceOptions {
-  /** Makes a client; called again when the watchdog replaces one. */
-  readonly connect: (store: BlobStore) => EventHubConsumerClient;
-  readonly eventHubName: string;
-  readonly consumerGroup: string;
-  /** Ownership and checkpoints: a container that nothing else uses. */
-  readonly container: ContainerClient;
-  /** Start of the owner name; the rest is random, so that no two starts share a name. */
-  readonly workerId: string;
-  readonly host: Host;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** Ownership that is not claimed anew for so long is free. The same for every worker. Default: 60,000. */
-  readonly ownershipMs?: number;
-  /** Events of a batch at most. Default: 500. */
-  readonly batchSize?: number;
-  /** How long work in flight may take after the stop. Default: 100,000. */
-  readonly drainTimeoutMs?: number;
-  /** A partition that is silent for so long although the hub has more is connected anew. Default: 60,000. */
-  readonly stallMs?: number;
-  /** How long an identity may be refused at the start, since role assignments take minutes. Default: 600,000. */
-  readonly patienceMs?: number;
+export type { EventHubsSourceOptions } from './options';
+
+/** A source over one hub. Throws when an option is out of range; opens nothing before `run`. */
+export function createEventHubsSource(options: EventHubsSourceOptions): Source {
+  return new EventHubsSource(withDefaults(options));
 }
-
-/** A handler that rejects with this ends its pump; it is not `retryable`, or the client would skip the batch. */
-class PartitionOver extends Error {}
 
 const WATCH_MS = 10_000;
-
-/** A source over one hub. Opens nothing before `run`. */
-export function createEventHubsSource(options: EventHubsSourceOptions): Source {
-  return new EventHubsSource(options);
-}
+/** For the last checkpoints, for the ownership and for the connection, each. */
+const LEAVE_MS = 5_000;
 
 class EventHubsSource implements Source {
-  private readonly store: BlobStore;
-  private readonly readings = new Map<string, Reading>();
-  private readonly claimedAt = new Map<string, number>();
-  private group: GroupName | undefined;
-  private consumer: PartitionConsumer | undefined;
   private trouble: string | undefined = 'the event hub has not answered yet';
-  private balanced = false;
-  private startedAt = 0;
-  private readonly stopping = new AbortController();
-  private rebuild = new AbortController();
+  /** Partitions that were silent and have not been heard since. */
+  private readonly silent = new Set<string>();
   private failure: Error | undefined;
+  private owners: readonly Ownership[] = [];
+  /** Monotonic: the balancing last showed that it goes round. */
+  private balancedAt = 0;
+  private ending = new AbortController();
 
-  constructor(private readonly options: EventHubsSourceOptions) {
-    const { container, host, workerId } = options;
-    const listener = {
-      claimed: (partitionId: string, sentAt: number) => this.claimed(partitionId, sentAt),
-      lost: (partitionId: string) => this.readings.get(partitionId)?.held.lose('stolen'),
-    };
-    this.store = new BlobStore({ container, host, owner: `${workerId}:${host.uuid()}`, listener });
-  }
+  constructor(private readonly settings: SourceSettings) {}
 
   notReady(): string | undefined {
-    return this.trouble;
+    if (this.trouble !== undefined) return this.trouble;
+    const [partition] = this.silent;
+    return partition === undefined ? undefined : `partition ${partition} is silent although the hub has more`;
   }
 
   async run(consumer: PartitionConsumer, signal: AbortSignal): Promise<void> {
-    const { host, log } = this.options;
-    this.consumer = consumer;
-    this.startedAt = host.monotonic();
-    signal.addEventListener('abort', () => this.stopping.abort(), { once: true });
-    if (signal.aborted) this.stopping.abort();
-    while (!this.stopping.signal.aborted && this.failure === undefined) {
-      this.rebuild = new AbortController();
-      const client = this.options.connect(this.store);
-      const subscription = this.subscribe(client);
-      await this.watch(client);
-      if (this.stopping.signal.aborted || this.failure !== undefined) await this.drain(consumer, subscription, client);
-      else {
-        log.warn({ hub: this.options.eventHubName }, 'connecting to the hub anew');
-        for (const { held } of this.readings.values()) held.lose('silent');
-        await this.within(this.close(subscription, client));
+    const { eventHubName, log } = this.settings;
+    let access = false;
+    for (;;) {
+      this.ending = new AbortController();
+      this.balancedAt = this.settings.host.monotonic();
+      const session = new Session(this.settings, consumer, this.eventsOf(this.ending), signal);
+      try {
+        if (!access) await this.awaitAccess(session, signal);
+        access = true;
+        if (!signal.aborted) session.start();
+        await this.watch(session, AbortSignal.any([signal, this.ending.signal]));
+      } catch (error) {
+        this.failure = error as Error;
       }
+      if (signal.aborted) return this.drain(session, consumer);
+      await session.abandon(this.failure === undefined ? 'silent' : 'failed', this.leaveMs);
+      if (this.failure !== undefined) throw this.failure;
+      log.warn({ hub: eventHubName }, 'connecting to the hub anew');
     }
-    if (this.failure !== undefined) throw this.failure;
   }
 
-  private subscribe(client: EventHubConsumerClient): Subscription {
-    const handlers: SubscriptionEventHandlers = {
-      processInitialize: async (context) => this.begin(context),
-      processEvents: (events, context) => this.take(events, context),
-      processError: async (error, context) => this.onError(error, context),
-      processClose: async (reason, context) => this.end(reason, context),
+  private get leaveMs(): number {
+    return Math.min(LEAVE_MS, this.settings.drainTimeoutMs / 5);
+  }
+
+  private async awaitAccess({ client, store }: Session, signal: AbortSignal): Promise<void> {
+    const waiting = (reason: string) => {
+      this.trouble = reason;
     };
-    return client.subscribe(handlers, {
-      startPosition: earliestEventPosition,
-      maxBatchSize: this.options.batchSize ?? 500,
-      maxWaitTimeInSeconds: 5,
-      skipParsingBodyAsJson: true,
-    });
+    await awaitAccess({ client, store, settings: this.settings }, waiting, signal);
   }
 
-  private claimed(partitionId: string, sentAt: number): void {
-    this.claimedAt.set(partitionId, sentAt);
-    this.readings.get(partitionId)?.held.renewed(sentAt);
-    this.seenWell();
+  private eventsOf(ending: AbortController) {
+    const ifCurrent = (act: () => void) => {
+      if (this.ending === ending) act();
+    };
+    return {
+      listed: (owners: readonly Ownership[]) =>
+        ifCurrent(() => {
+          this.owners = owners;
+          this.balancedAt = this.settings.host.monotonic();
+        }),
+      balanced: () =>
+        ifCurrent(() => {
+          this.trouble = undefined;
+        }),
+      troubled: (reason: string) =>
+        ifCurrent(() => {
+          this.balancedAt = this.settings.host.monotonic();
+          // Once it was ready, an outage of the storage or of the hub does not make it less so: it reads on.
+          if (this.trouble !== undefined) this.trouble = reason;
+        }),
+      heard: (partitionId: string) => ifCurrent(() => this.silent.delete(partitionId)),
+      failed: (error: Error) =>
+        ifCurrent(() => {
+          this.failure ??= error;
+          ending.abort();
+        }),
+    };
   }
 
-  private begin(context: PartitionContext): void {
-    const { host, log, metrics, ownershipMs = 60_000 } = this.options;
-    const { partitionId, fullyQualifiedNamespace, eventHubName, consumerGroup } = context;
-    this.group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
-    this.readings.get(partitionId)?.held.lose('replaced');
-    const deps = { store: this.store, group: this.group, host, log, metrics, ownershipMs };
-    const held = new HeldPartition(deps, partitionId, this.claimedAt.get(partitionId) ?? host.monotonic());
-    this.readings.set(partitionId, new Reading(held, host));
-    metrics.count('leasesTaken', { how: 'claimed' });
-    this.countHeld();
-  }
-
-  /** Never rejects with anything that the client could take for transient: it would skip the batch. */
-  private async take(events: readonly ReceivedEventData[], { partitionId }: PartitionContext): Promise<void> {
-    this.seenWell();
-    const reading = this.readings.get(partitionId);
-    if (reading === undefined || reading.held.signal.aborted) throw new PartitionOver('The partition was lost');
-    if (events.length === 0) return;
-    if (this.stopping.signal.aborted) {
-      // Held back, not skipped: the partition is given up before this ends.
-      await aborted(reading.held.signal);
-      throw new PartitionOver('The worker stops');
-    }
-    const { held } = reading;
-    await reading.handOver(async () => {
-      for (const { sequenceNumber, offset } of events) held.delivered({ sequenceNumber, offset });
-      await this.consumer?.deliver(held, events.map(deliveryOf));
-    });
-    if (held.signal.aborted) throw new PartitionOver('The partition was lost');
-  }
-
-  private onError(error: Error, { partitionId }: PartitionContext): void {
-    if (error instanceof PartitionOver) return;
-    const { log, host, patienceMs = 600_000 } = this.options;
-    const text = errorText(error);
-    if ('code' in error && error.code === 'ReceiverDisconnectedError') {
-      this.readings.get(partitionId)?.held.lose('stolen');
-      return;
-    }
-    if (!this.balanced && isForbidden(error)) {
-      const waited = host.monotonic() - this.startedAt;
-      this.trouble = `the identity is refused: ${text}`;
-      log.warn(
-        { error: text, waitedMs: Math.round(waited) },
-        'the identity is refused; a new role takes minutes to arrive',
-      );
-      if (waited > patienceMs) {
-        this.failure = new Error(
-          `The hub or its checkpoint container refused this identity for ${Math.round(waited / 60_000)} min: ${text}. ` +
-            'It needs Azure Event Hubs Data Receiver on the hub and Storage Blob Data Contributor on the container.',
-        );
-        this.rebuild.abort();
-      }
-      return;
-    }
-    if (!this.balanced) this.trouble = text;
-    log.warn(
-      { ...(partitionId === '' ? {} : { partition: partitionId }), error: text },
-      'the hub or its container failed',
-    );
-  }
-
-  private async end(reason: CloseReason, { partitionId }: PartitionContext): Promise<void> {
-    const reading = this.readings.get(partitionId);
-    if (reading === undefined) return;
-    if (this.stopping.signal.aborted) return;
-    reading.held.lose(reason === CloseReason.OwnershipLost ? 'stolen' : 'closed');
-    this.readings.delete(partitionId);
-    this.countHeld();
-    // The client would leave it owned and unread until the ownership expires.
-    if (this.group !== undefined && reason === CloseReason.Shutdown) {
-      await this.store.release(this.group, partitionId).catch(() => undefined);
-    }
-  }
-
-  private seenWell(): void {
-    this.balanced = true;
-    this.trouble = undefined;
-  }
-
-  private countHeld(): void {
-    const held = [...this.readings.values()].filter((reading) => !reading.held.signal.aborted);
-    this.options.metrics.gauge('leasesHeld', held.length);
-  }
-
-  /** Until the stop, or until a partition is silent although the hub has more. */
-  private async watch(client: EventHubConsumerClient): Promise<void> {
-    const { host, log, metrics, stallMs = 60_000 } = this.options;
-    const over = AbortSignal.any([this.stopping.signal, this.rebuild.signal]);
+  /** Until the signal aborts, or the session can be trusted no longer. */
+  private async watch(session: Session, over: AbortSignal): Promise<void> {
+    const { host, silenceMs } = this.settings;
+    const watchdog = new Watchdog(session.client, this.settings);
+    const everyMs = Math.min(WATCH_MS, silenceMs / 2);
+    let heardAt = host.monotonic();
     while (!over.aborted) {
-      await host.sleep(Math.min(WATCH_MS, stallMs / 2), over);
-      let lag = 0;
-      for (const [partitionId, reading] of this.readings) {
-        if (over.aborted || reading.held.signal.aborted) continue;
-        const last = await this.lastEnqueued(client, partitionId);
-        if (last === undefined) continue;
-        lag = Math.max(lag, last - (reading.held.finishedUpTo ?? -1));
-        if (!reading.isSilent(last, stallMs)) continue;
-        log.error({ partition: reading.held.id, last, delivered: reading.held.lastDelivered }, 'a partition is silent');
-        metrics.count('silentPartitions');
-        this.trouble = `partition ${partitionId} is silent although the hub has more`;
-        this.rebuild.abort();
+      await host.sleep(everyMs, over);
+      if (over.aborted) return;
+      const { silent, renumbered, unheard } = await watchdog.look(session.readings, everyMs);
+      for (const each of renumbered) await this.readAnew(session, each);
+      this.countUnowned(session);
+      if (!unheard) heardAt = host.monotonic();
+      if (silent.length === 0 && host.monotonic() - heardAt <= silenceMs && !this.balancingHangs()) {
+        this.forgetSilence(session);
+        continue;
       }
-      metrics.gauge('consumerLag', lag);
+      this.reportSilence(silent);
+      return;
     }
   }
 
-  private async lastEnqueued(client: EventHubConsumerClient, partitionId: string): Promise<number | undefined> {
-    try {
-      return (await client.getPartitionProperties(partitionId)).lastEnqueuedSequenceNumber;
-    } catch (error) {
-      this.options.log.debug(
-        { partition: partitionId, error: errorText(error) },
-        'a partition did not describe itself',
+  /** The loop of the client that balances says nothing, neither good nor bad. */
+  private balancingHangs(): boolean {
+    const { host, ownershipMs, silenceMs } = this.settings;
+    return host.monotonic() - this.balancedAt > Math.max(ownershipMs, silenceMs);
+  }
+
+  private reportSilence(silent: readonly Reading[]): void {
+    const { log, metrics } = this.settings;
+    for (const { held } of silent) {
+      metrics.count('silentPartitions');
+      this.silent.add(held.partitionId);
+      log.error(
+        { partition: held.id, delivered: held.lastDelivered ?? null },
+        'a partition is silent although the hub has more',
       );
-      return undefined;
+    }
+    if (silent.length === 0) log.error({}, 'the hub answers nothing, neither good nor bad');
+  }
+
+  /** A partition that is caught up is not silent, nor is one that somebody else reads. */
+  private forgetSilence(session: Session): void {
+    const mine = new Map(session.readings.map((reading) => [reading.held.partitionId, reading]));
+    for (const partitionId of this.silent) {
+      const reading = mine.get(partitionId);
+      const owner = this.owners.find((each) => each.partitionId === partitionId)?.owner ?? '';
+      const elsewhere = reading === undefined && owner !== '' && owner !== session.store.owner;
+      if (elsewhere || reading?.isCaughtUp === true) this.silent.delete(partitionId);
     }
   }
 
-  /** Work in flight, then the last checkpoints, then the ownership, then the connection; or the deadline. */
-  private async drain(
-    consumer: PartitionConsumer,
-    subscription: Subscription,
-    client: EventHubConsumerClient,
-  ): Promise<void> {
-    const { host, log, drainTimeoutMs = 100_000 } = this.options;
+  /** Partitions with an ownership that nobody renews, by the last look at the container. */
+  private countUnowned({ store }: Session): void {
+    const { host, metrics, ownershipMs } = this.settings;
+    const stale = ({ owner, claimedAt }: Ownership) =>
+      owner === '' || (owner !== store.owner && host.now() - claimedAt > 2 * ownershipMs);
+    metrics.gauge('leasesUnowned', this.owners.filter(stale).length);
+  }
+
+  /** The hub was made anew, or is another one: its numbers began again. The ledger knows what was charged before. */
+  private async readAnew(session: Session, { reading, last }: { reading: Reading; last: number }): Promise<void> {
+    const { held } = reading;
+    const { log } = this.settings;
+    const fields = { partition: held.id, checkpoint: held.lastDelivered ?? null, last };
+    log.error(
+      fields,
+      'the checkpoint is beyond the last event of the hub: it is another hub now, read from its oldest event',
+    );
+    held.lose('renumbered');
+    await session.store.dropCheckpoint(held.deps.group, held.partitionId, last).catch((error: unknown) => {
+      log.warn({ partition: held.id, error: errorText(error) }, 'a checkpoint could not be deleted; trying again');
+    });
+  }
+
+  /** Work in flight, then the last checkpoints and the ownership, then the connection; all within the drain's time. */
+  private async drain(session: Session, consumer: PartitionConsumer): Promise<void> {
+    const { host, log, drainTimeoutMs } = this.settings;
     const done = new AbortController();
-    const late = new AbortController();
-    const deadline = host.sleep(drainTimeoutMs, done.signal).then(() => late.abort());
+    const deadline = host.sleep(drainTimeoutMs - 2 * this.leaveMs, done.signal);
     await Promise.all(
-      [...this.readings.values()].map(async ({ held }) => {
+      session.readings.map(async ({ held }) => {
         const finished = await Promise.race([consumer.finished(held), deadline.then(() => undefined)]);
         if (finished === undefined) log.warn({ partition: held.id }, 'work in flight outlasts the drain; leaving it');
-        await held.release(late.signal);
+        await held.release(this.leaveMs);
       }),
     );
-    await Promise.race([this.close(subscription, client), deadline]);
     done.abort();
+    await session.leave(this.leaveMs);
   }
-
-  private async close(subscription: Subscription, client: EventHubConsumerClient): Promise<void> {
-    await subscription.close().catch((error: unknown) => this.complainOfClose(error));
-    await client.close().catch((error: unknown) => this.complainOfClose(error));
-  }
-
-  private complainOfClose(error: unknown): void {
-    this.options.log.warn({ error: errorText(error) }, 'the connection to the hub was not closed cleanly');
-  }
-
-  /** A client that does not close must not keep the next one from starting. */
-  private async within(work: Promise<void>): Promise<void> {
-    const done = new AbortController();
-    await Promise.race([work, this.options.host.sleep(WATCH_MS, done.signal)]);
-    done.abort();
-  }
-}
-
-function deliveryOf(event: ReceivedEventData): Delivery {
-  return {
-    body: bytesOf(event.body),
-    position: String(event.sequenceNumber),
-    partitionKey: event.partitionKey ?? '',
-    enqueuedAt: event.enqueuedTimeUtc.getTime(),
-  };
-}
-
-/** As it was sent: bodies are not parsed by the client. A body that is no data section is written as JSON, to be judged. */
-function bytesOf(body: unknown): Uint8Array {
-  if (body instanceof Uint8Array) return body;
-  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

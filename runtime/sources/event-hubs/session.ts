@@ -1,0 +1,275 @@
+/**
+ * One client of the hub and what it reads. It is begun under an owner name of its own, so that nothing that an older
+ * client still does can be taken for the doing of this one.
+ */
+import {
+  CloseReason,
+  type EventHubConsumerClient,
+  earliestEventPosition,
+  type PartitionContext,
+  type ReceivedEventData,
+  type Subscription,
+} from '@azure/event-hubs';
+import type { PartitionConsumer } from '../../processor/ports';
+import { errorText, isEntityMissing, isLinkStolen, isRefused, isThrottled } from './azure-errors';
+import type { GroupName } from './blob-names';
+import { BlobStore, type Ownership } from './blob-store';
+import { deliveryOf } from './delivery';
+import { HeldPartition } from './held-partition';
+import type { SourceSettings } from './options';
+import { Reading } from './reading';
+import { ROLES } from './start-up';
+import { reportExpired } from './watchdog';
+
+/** What a session tells the source. */
+export interface SessionEvents {
+  /** The container was read, and who owns what. */
+  listed(owners: readonly Ownership[]): void;
+  /** Balancing works: partitions are claimed, or all have an owner. */
+  balanced(): void;
+  /** It does not, for this reason. */
+  troubled(reason: string): void;
+  /** Events of the partition came. */
+  heard(partitionId: string): void;
+  /** It cannot go on: what it reads does not exist. */
+  failed(error: Error): void;
+}
+
+/** A handler that rejects with this ends its pump; it is not `retryable`, or the client would skip the batch. */
+class PartitionOver extends Error {}
+
+/** How often a pump without events asks whether it may go on. */
+const WAIT_S = 2;
+/** While a handler runs the client hears nothing of a link that is stolen; after this long the container is asked. */
+const ASK_AFTER_MS = 1_000;
+
+export class Session {
+  readonly client: EventHubConsumerClient;
+  readonly store: BlobStore;
+  private readonly current = new Map<string, Reading>();
+  /** Each of the client's pumps has a context of its own: what an old pump still brings is told by it. */
+  private readonly byPump = new WeakMap<PartitionContext, Reading>();
+  private readonly claimedAt = new Map<string, number>();
+  private subscription: Subscription | undefined;
+  private closing = false;
+  private troubles = 0;
+  private looks = 0;
+
+  constructor(
+    private readonly settings: SourceSettings,
+    private readonly consumer: PartitionConsumer,
+    private readonly events: SessionEvents,
+    private readonly stop: AbortSignal,
+  ) {
+    const { container, host, workerId } = settings;
+    this.store = new BlobStore({ container, host, owner: `${workerId}:${host.uuid()}`, listener: this.listener() });
+    this.client = settings.connect(this.store);
+  }
+
+  /** What is read and not lost. */
+  get readings(): readonly Reading[] {
+    return [...this.current.values()].filter(({ held }) => !held.signal.aborted);
+  }
+
+  start(): void {
+    const { batchSize } = this.settings;
+    this.subscription = this.client.subscribe(
+      {
+        processInitialize: async (context) => this.begin(context),
+        processEvents: (events, context) => this.take(events, context),
+        processError: async (error, context) => this.onError(error, context),
+        processClose: (reason, context) => this.end(reason, context),
+      },
+      {
+        startPosition: earliestEventPosition,
+        maxBatchSize: batchSize,
+        prefetchCount: batchSize,
+        maxWaitTimeInSeconds: WAIT_S,
+        skipParsingBodyAsJson: true,
+      },
+    );
+  }
+
+  /** Gives up every partition at once, without waiting for work in flight: its connection cannot be trusted. */
+  async abandon(reason: string, withinMs: number): Promise<void> {
+    this.closing = true;
+    const readings = this.readings;
+    for (const { held } of readings) held.lose(reason);
+    await this.within(withinMs, Promise.all([this.close(), ...readings.map((reading) => this.giveBack(reading))]));
+  }
+
+  /** Ends the connection. What is held must have been given up before. */
+  async leave(withinMs: number): Promise<void> {
+    this.closing = true;
+    await this.within(withinMs, this.close());
+  }
+
+  private listener() {
+    const { metrics } = this.settings;
+    return {
+      mayClaim: (partitionId: string) => {
+        if (this.closing) return false;
+        return !this.stop.aborted || this.current.get(partitionId)?.held.isLeaving === false;
+      },
+      listed: (owners: readonly Ownership[]) => {
+        this.events.listed(owners);
+        this.looks += 1;
+        // The second look without trouble: what the first one wanted was claimed, or somebody else has it.
+        if (this.looks > 1 && this.troubles === 0) this.events.balanced();
+        this.troubles = 0;
+      },
+      claimed: (partitionId: string, sentAt: number) => {
+        metrics.count('leaseRenewals', { result: 'written' });
+        this.claimedAt.set(partitionId, sentAt);
+        this.current.get(partitionId)?.held.renewed(sentAt);
+        this.events.balanced();
+      },
+      unanswered: (partitionId: string, sentAt: number) => this.current.get(partitionId)?.held.renewed(sentAt),
+      lost: (partitionId: string) => this.lose(this.current.get(partitionId), 'stolen'),
+    };
+  }
+
+  private begin(context: PartitionContext): void {
+    const { host, log, metrics, ownershipMs, checkpointEveryMs } = this.settings;
+    const { partitionId } = context;
+    const deps = { store: this.store, group: groupOf(context), host, log, metrics, ownershipMs, checkpointEveryMs };
+    const claimedAt = this.claimedAt.get(partitionId) ?? host.monotonic();
+    const held = new HeldPartition(deps, partitionId, claimedAt, this.store.startOf(partitionId));
+    this.lose(this.current.get(partitionId), 'replaced');
+    const reading = new Reading(held, host);
+    this.current.set(partitionId, reading);
+    this.byPump.set(context, reading);
+    metrics.count('leasesTaken', { how: 'claimed' });
+    log.info({ partition: held.id, after: held.start?.sequenceNumber ?? null }, 'a partition is read');
+    this.countHeld();
+  }
+
+  /** Never rejects with anything that the client could take for transient: it would skip the batch. */
+  private async take(events: readonly ReceivedEventData[], context: PartitionContext): Promise<void> {
+    const reading = this.byPump.get(context);
+    if (reading === undefined || reading.held.signal.aborted) throw new PartitionOver('The partition was lost');
+    if (events.length === 0) return;
+    const { held } = reading;
+    if (this.stop.aborted) {
+      // Held back, not skipped: the partition is given up before this ends.
+      await aborted(held.signal);
+      throw new PartitionOver('The worker stops');
+    }
+    const begun = this.settings.host.monotonic();
+    await this.handOver(reading, events).catch((error: unknown) => {
+      this.settings.log.error(
+        { partition: held.id, error: errorText(error) },
+        'a batch was not taken; it is read again',
+      );
+      this.lose(reading, 'failed');
+    });
+    if (this.settings.host.monotonic() - begun > ASK_AFTER_MS) await this.askWhetherHeld(reading, groupOf(context));
+    if (held.signal.aborted) throw new PartitionOver('The partition was lost');
+  }
+
+  private async handOver(reading: Reading, events: readonly ReceivedEventData[]): Promise<void> {
+    const { held } = reading;
+    const { lastDelivered } = held;
+    const fresh = events.filter(({ sequenceNumber, offset }) => held.delivered({ sequenceNumber, offset }));
+    const [first] = fresh;
+    if (first === undefined) return;
+    const gap =
+      lastDelivered === held.start?.sequenceNumber
+        ? first.sequenceNumber - (lastDelivered ?? first.sequenceNumber - 1) - 1
+        : 0;
+    if (gap > 0) reportExpired(reading, gap, this.settings.log);
+    this.events.heard(held.partitionId);
+    await reading.handOver(fresh.at(-1)?.enqueuedTimeUtc.getTime(), () =>
+      this.consumer.deliver(held, fresh.map(deliveryOf)),
+    );
+  }
+
+  /** The client would take a partition back that was stolen meanwhile. */
+  private async askWhetherHeld({ held }: Reading, group: GroupName): Promise<void> {
+    if (held.signal.aborted || held.isLeaving) return;
+    // A storage that fails says nothing: whoever takes the partition takes the link as well.
+    await this.store.stillOwns(group, held.partitionId).catch(() => undefined);
+  }
+
+  private onError(error: Error, context: PartitionContext): void {
+    if (error instanceof PartitionOver || this.closing || this.stop.aborted) return;
+    const { partitionId } = context;
+    const reading = this.byPump.get(context);
+    if (isLinkStolen(error)) {
+      this.lose(reading, 'stolen');
+      return;
+    }
+    if (isEntityMissing(error)) {
+      const { eventHubName, consumerGroup } = this.settings;
+      const what = `The hub ${eventHubName} or its consumer group ${consumerGroup} does not exist`;
+      this.events.failed(new Error(`${what} (${errorText(error)}). Create it, or correct its name.`));
+      return;
+    }
+    if (partitionId === '') this.balancingFailed(error);
+    const refused = isRefused(error) ? `${ROLES}: ` : '';
+    const fields = partitionId === '' ? {} : { partition: partitionId };
+    this.settings.log.warn(
+      { ...fields, error: errorText(error) },
+      `${refused}the hub or its container failed; going on`,
+    );
+  }
+
+  private balancingFailed(error: Error): void {
+    const { host, metrics } = this.settings;
+    this.troubles += 1;
+    metrics.count('leaseRenewals', { result: isThrottled(error) ? 'throttled' : 'failed' });
+    // Nobody could be asked: see `renewed`.
+    for (const { held } of this.readings) held.renewed(host.monotonic());
+    this.events.troubled(errorText(error));
+  }
+
+  private async end(reason: CloseReason, context: PartitionContext): Promise<void> {
+    const reading = this.byPump.get(context);
+    if (reading === undefined || this.closing || this.stop.aborted) return;
+    this.lose(reading, reason === CloseReason.OwnershipLost ? 'stolen' : 'closed');
+    if (this.current.get(context.partitionId) === reading) this.current.delete(context.partitionId);
+    // The client would leave it owned and unread until the ownership expires.
+    await this.giveBack(reading);
+  }
+
+  private async giveBack({ held }: Reading): Promise<void> {
+    await this.store.release(held.deps.group, held.partitionId).catch((error: unknown) => {
+      const fields = { partition: held.id, error: errorText(error) };
+      this.settings.log.warn(fields, 'a partition could not be given up; others take it when its ownership expires');
+    });
+  }
+
+  private lose(reading: Reading | undefined, reason: string): void {
+    reading?.held.lose(reason);
+    this.countHeld();
+  }
+
+  private countHeld(): void {
+    this.settings.metrics.gauge('leasesHeld', this.readings.length);
+  }
+
+  private async close(): Promise<void> {
+    const complain = (error: unknown) =>
+      this.settings.log.warn({ error: errorText(error) }, 'the connection to the hub was not closed cleanly');
+    await this.subscription?.close().catch(complain);
+    await this.client.close().catch(complain);
+  }
+
+  /** A client that does not close must hold up neither the next one nor the stop. */
+  private async within(withinMs: number, work: Promise<unknown>): Promise<void> {
+    const done = new AbortController();
+    await Promise.race([work, this.settings.host.sleep(withinMs, done.signal)]);
+    done.abort();
+  }
+}
+
+function groupOf({ fullyQualifiedNamespace, eventHubName, consumerGroup }: PartitionContext): GroupName {
+  return { fullyQualifiedNamespace, eventHubName, consumerGroup };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
