@@ -24,6 +24,7 @@ const EVERYDAY = [
   'connection_error',
   'protocol_error',
   'error',
+  'disconnected',
 ] as const;
 
 export interface NamespaceOptions {
