@@ -9,7 +9,8 @@ export type CheckpointMode = (typeof CHECKPOINT_MODES)[number];
 export interface CheckpointOptions {
   /**
    * batch: the end of each finished batch. record: every finished delivery. time: the mark, at most once per
-   * interval. count: the mark, after so many deliveries. manual: only at the end of a partition and on drain.
+   * interval, and that soon after the last delivery too. count: the mark, after so many deliveries. manual: only at the
+   * end of a partition and on drain.
    */
   readonly mode: CheckpointMode;
   /** Milliseconds between checkpoints in mode `time`. */
@@ -23,6 +24,8 @@ export class CheckpointPolicy {
   readonly #options: CheckpointOptions;
   #passed = 0;
   #since: number;
+  /** A mark was not eligible yet, and becomes so by time alone. */
+  #waits = false;
 
   constructor(options: CheckpointOptions, now: number) {
     this.#options = options;
@@ -44,9 +47,15 @@ export class CheckpointPolicy {
         this.#passed = 0;
         return mark.position;
       case 'time':
-        if (now - this.#since < this.#options.intervalMs) return undefined;
+        this.#waits = now - this.#since < this.#options.intervalMs;
+        if (this.#waits) return undefined;
         this.#since = now;
         return mark.position;
     }
+  }
+
+  /** In how many milliseconds the mark is to be asked for again, though no delivery may come; undefined: never. */
+  askAgainIn(now: number): number | undefined {
+    return this.#waits ? Math.max(0, this.#since + this.#options.intervalMs - now) : undefined;
   }
 }

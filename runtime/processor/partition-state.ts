@@ -1,5 +1,5 @@
 /** What the processor knows of one partition that this process owns: its open deliveries and its mark. */
-import { LowWater, type LowWaterEntry } from '../checkpoint/low-water';
+import { LowWater, type LowWaterEntry, type Mark } from '../checkpoint/low-water';
 import { type CheckpointOptions, CheckpointPolicy } from '../checkpoint/policy';
 import type { Host } from '../host/host';
 import type { Partition, ReachCrashPoint } from './ports';
@@ -12,6 +12,7 @@ export class PartitionState {
   /** A batch was turned away while draining, so the partition can never count as finished here. */
   refused = false;
   #written: string | undefined;
+  #asksAgain = false;
   /** Monotonic milliseconds at which the mark last moved, or the first of the open deliveries came. */
   #movedAt: number;
   #waiters: (() => void)[] = [];
@@ -50,10 +51,7 @@ export class PartitionState {
     entry.finished = true;
     const mark = this.#water.advance();
     if (mark) this.#movedAt = this.host.monotonic();
-    if (mark && !this.lost) {
-      const position = this.#policy.eligible(mark, this.host.monotonic());
-      if (position !== undefined) this.#write(position);
-    }
+    if (mark && !this.lost) this.#offer(mark);
     this.wake();
   }
 
@@ -72,6 +70,23 @@ export class PartitionState {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const resolve of waiters) resolve();
+  }
+
+  #offer(mark: Mark): void {
+    const position = this.#policy.eligible(mark, this.host.monotonic());
+    if (position !== undefined) this.#write(position);
+    else void this.#offerLater();
+  }
+
+  /** The partition may fall quiet: the last mark must not wait for a delivery that never comes. */
+  async #offerLater(): Promise<void> {
+    const waitMs = this.#policy.askAgainIn(this.host.monotonic());
+    if (waitMs === undefined || this.#asksAgain) return;
+    this.#asksAgain = true;
+    await this.host.sleep(waitMs, this.partition.signal);
+    this.#asksAgain = false;
+    const position = this.#water.position;
+    if (position !== undefined && !this.lost) this.#offer({ position, passed: 0, batchEnd: undefined });
   }
 
   #write(position: string): void {

@@ -27,6 +27,22 @@ describe('which finished position is eligible', () => {
     expect(written('time', { intervalMs: 60_000 })).toEqual([]);
   });
 
+  it('time: says when to ask again, so that a partition that falls quiet is not left behind', () => {
+    const policy = new CheckpointPolicy({ mode: 'time', intervalMs: 3_000, count: 1 }, 0);
+    const mark = { position: '1', passed: 1, batchEnd: undefined };
+    expect(policy.askAgainIn(0)).toBeUndefined();
+    expect(policy.eligible(mark, 1_000)).toBeUndefined();
+    expect(policy.askAgainIn(1_000)).toBe(2_000);
+    expect(policy.eligible({ ...mark, passed: 0 }, 3_000)).toBe('1');
+    expect(policy.askAgainIn(3_000)).toBeUndefined();
+  });
+
+  it.each(['record', 'batch', 'count', 'manual'] as const)('%s: no time makes a mark eligible', (mode) => {
+    const policy = new CheckpointPolicy({ mode, intervalMs: 1, count: 10 }, 0);
+    policy.eligible({ position: '1', passed: 1, batchEnd: undefined }, 5_000);
+    expect(policy.askAgainIn(5_000)).toBeUndefined();
+  });
+
   it('count: the mark, after so many deliveries', () => {
     expect(written('count', { count: 3 })).toEqual(['3', '6', '9']);
     expect(written('count', { count: 4 })).toEqual(['4', '8']);

@@ -192,6 +192,30 @@ describe('checkpoints', () => {
     expect(partition.checkpoints.map(Number)).toEqual([...partition.checkpoints.map(Number)].sort((a, b) => a - b));
   });
 
+  it('time: the last mark too, when nothing comes after it', async () => {
+    const world = aWorld({ checkpoint: { mode: 'time', intervalMs: 3_000, count: 1 } });
+    const partition = new FakePartition();
+    await world.processor.deliver(partition, deliveries(customers(5)));
+    await world.host.until(() => world.stripe.charged.length === 5);
+    await world.host.settle();
+    expect(partition.checkpoints).toEqual([]);
+    await world.host.advance(3_000);
+    expect(partition.checkpoints).toEqual(['5']);
+    // Once: an hour later nothing is written again.
+    await world.host.advance(3_600_000);
+    expect(partition.checkpoints).toEqual(['5']);
+  });
+
+  it('time: nothing after the partition is lost', async () => {
+    const world = aWorld({ checkpoint: { mode: 'time', intervalMs: 3_000, count: 1 } });
+    const partition = new FakePartition();
+    await world.processor.deliver(partition, deliveries(customers(5)));
+    await world.host.until(() => world.stripe.charged.length === 5);
+    partition.lose();
+    await world.host.advance(10_000);
+    expect(partition.checkpoints).toEqual([]);
+  });
+
   it('manual: only at the end', async () => {
     const world = aWorld({ checkpoint: { mode: 'manual', intervalMs: 1, count: 1 } });
     const partition = new FakePartition();
