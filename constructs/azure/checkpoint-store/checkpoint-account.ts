@@ -136,7 +136,9 @@ function blobEndpoint(
   return pulumi.all([name, endpoints]).apply(([account, at]) => at?.blob ?? `https://${account}.${PUBLIC_DOMAIN}/`);
 }
 
-function networkRules(subnetIds: CheckpointStoreArgs['allowedSubnetIds']) {
+function networkRules(
+  subnetIds: CheckpointStoreArgs['allowedSubnetIds'],
+): Pick<storage.StorageAccountArgs, 'networkRuleSet'> {
   if (subnetIds === undefined) return {};
   return {
     networkRuleSet: {

@@ -2,9 +2,10 @@ import * as eventhub from '@pulumi/azure-native/eventhub';
 import * as pulumi from '@pulumi/pulumi';
 import { globalName } from '../shared/global-name';
 import { keep } from '../shared/stateful';
-import { refuseWrongArgs } from '../shared/wrong-args';
+import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { type EventHubPlan, wrongSku } from './event-hub-checks';
+import type { EventHubSku } from './event-hub-limits';
 
 /** A namespace, made here or elsewhere. */
 export interface NamespaceParts {
@@ -64,6 +65,13 @@ export function ownNamespace(
   };
 }
 
+const WITHOUT_IDENTITY: WrongArg = {
+  prop: 'capture',
+  received: 'a container, for a namespace without an identity of its own',
+  allowed: 'a namespace with a system-assigned identity',
+  wayOut: 'Capture writes to the container as the namespace: give it an identity where it is made.',
+};
+
 export function existingNamespace(
   parent: pulumi.Resource,
   name: string,
@@ -73,17 +81,9 @@ export function existingNamespace(
   const found = eventhub
     .getNamespaceOutput({ resourceGroupName: args.resourceGroupName, namespaceName }, { parent })
     .apply((each) => {
-      const tier = each.clusterArmId === undefined ? each.sku?.name : 'Dedicated';
       refuseWrongArgs('BillingEventHub', name, [
-        tier === 'Basic' ? wrongSku('Basic', true) : undefined,
-        args.capture && each.identity?.principalId === undefined
-          ? {
-              prop: 'capture',
-              received: 'a container, for a namespace without an identity of its own',
-              allowed: 'a namespace with a system-assigned identity',
-              wayOut: 'Capture writes to the container as the namespace: give it an identity where it is made.',
-            }
-          : undefined,
+        wrongTier(args.sku, each.clusterArmId === undefined ? each.sku?.name : 'Dedicated'),
+        args.capture && each.identity?.principalId === undefined ? WITHOUT_IDENTITY : undefined,
       ]);
       return each;
     });
@@ -93,6 +93,18 @@ export function existingNamespace(
     id: found.id,
     fullyQualifiedName: hostOf(found.name, found.serviceBusEndpoint),
     principalId: found.apply(({ identity }) => identity?.principalId),
+  };
+}
+
+/** Limits are checked before anything is looked up, so the tier that was said has to be the namespace's. */
+function wrongTier(said: EventHubSku | undefined, tier: string | undefined): WrongArg | undefined {
+  if (tier === 'Basic') return wrongSku('Basic', true);
+  if (said === undefined || tier === undefined || said === tier) return undefined;
+  return {
+    prop: 'sku',
+    received: `${shown(said)} for a namespace whose tier is ${shown(tier)}`,
+    allowed: shown(tier),
+    wayOut: 'Say the tier that the namespace has: it decides how many partitions and days there are.',
   };
 }
 
