@@ -3,7 +3,7 @@ import * as pulumi from '@pulumi/pulumi';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ALERT_NAMES, type AlertName, AZURE_ALERT_TEXTS } from '../../constructs/shared/alarm-texts-azure';
 import type { Registered, Run } from './mocks';
-import { WORKSPACE_ID, watch } from './monitored';
+import { WORKSPACE_ID, watch, watchAnew } from './monitored';
 
 const RULE = 'azure-native:monitor:ScheduledQueryRule';
 const METRIC = 'azure-native:monitor:MetricAlert';
@@ -152,9 +152,9 @@ describe('who is told', () => {
 
   it('is nobody with a warning, and with none when somebody is', async () => {
     const warn = vi.spyOn(pulumi.log, 'warn').mockResolvedValue();
-    await watch();
+    await watchAnew();
     expect(warn).not.toHaveBeenCalled();
-    await watch({ args: { alertEmails: [] } });
+    await watchAnew({ args: { alertEmails: [] } });
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('nobody is told'), expect.anything());
   });
 

@@ -32,7 +32,7 @@ export function workbookContent(parts: WorkbookParts): string {
   const items: WorkbookItem[] = [
     textItem('help', help(consumer?.opsCommand)),
     timeRangeItem(nameUuid(name, 'time-range')),
-    alertsItem('alerts', 'Alerts that are fired', ruleIds),
+    ...(ruleIds.length === 0 ? [] : [alertsItem('alerts', 'Alerts that are fired', ruleIds)]),
     ...(consumer === undefined ? [] : workerCharts(consumer.lines, workspaceId)),
     ...resourceCharts(parts).map(metricChartItem),
   ];

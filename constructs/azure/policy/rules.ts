@@ -56,8 +56,10 @@ export const RULES: readonly Rule[] = [
     remediationSteps: 'Take it out of the transform or template that switches it on.',
     types: ['blobService'],
     when: ofCheckpointStore,
-    find: ({ props }) =>
-      wrongBlobSettings(props, '').map(({ prop, received, wayOut }) => `${prop} is ${received}. ${wayOut}`.trim()),
+    find: ({ props }) => {
+      const wrong = wrongBlobSettings(props, '');
+      return wrong === undefined ? [] : [`${wrong.prop}: ${wrong.received}. ${wrong.wayOut.trim()}`];
+    },
   },
   {
     name: 'checkpoint-account-without-shared-keys',
