@@ -18,6 +18,8 @@ export interface Registered {
   /** URNs of all that it waits for, by options or by inputs. */
   readonly dependsOn: readonly string[];
   readonly deletedWith: string;
+  /** Names of the hooks that may refuse it. */
+  readonly hooks: readonly string[];
 }
 
 type Done = (error: unknown, response?: { getUrn(): string }) => void;
@@ -70,6 +72,7 @@ async function callHooks(
 }
 
 function registered(request: RegisterResourceRequest, urn: string): Registered {
+  const hooks = request.getHooks();
   return {
     name: request.getName(),
     type: request.getType(),
@@ -82,5 +85,6 @@ function registered(request: RegisterResourceRequest, urn: string): Registered {
     replaceOnChanges: request.getReplaceonchangesList(),
     dependsOn: request.getDependenciesList(),
     deletedWith: request.getDeletedwith(),
+    hooks: [...new Set([...(hooks?.getBeforeCreateList() ?? []), ...(hooks?.getBeforeUpdateList() ?? [])])],
   };
 }
