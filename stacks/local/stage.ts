@@ -49,6 +49,11 @@ export class Stage<P extends Parts = Parts> implements FaultContext<P> {
     return lines.slice(Math.ceil(lines.length * from), Math.ceil(lines.length * to));
   }
 
+  /** Whether the line is an event, as the workers see it. */
+  isEvent(line: Uint8Array): boolean {
+    return this.#decode(line).ok;
+  }
+
   async startWorkers(): Promise<void> {
     const { fleet, screen } = this;
     for (let count = 0; count < this.options.workers; count++) await fleet.start();

@@ -21,8 +21,8 @@ export interface LocalAddresses {
 /** Values of the key vault by the secret's name. */
 const VAULT: Readonly<Record<string, string>> = { 'stripe-rk': 'rk_test_local_0123456789abcdef' };
 
-/** Half of what is deployed: a partition is noticed to be silent while one still looks on. */
-const SILENCE_MS = '20000';
+/** A fifth of what is deployed: a silent partition is noticed while one still looks on. */
+const SILENCE_MS = '12000';
 
 export function containersOf(plan: ProgramPlan, local: LocalAddresses): { migrate: Container; worker: Container } {
   const { broker, storageProxy, stripe, trust } = local;

@@ -64,13 +64,13 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
       startOutageRelay(door).then((part) => keep(part, stop)),
     ]);
     const { name, partitionCount } = plan.hub;
-    broker.createHub(name, { partitions: partitionCount, consumerGroups: [plan.consumerGroup] });
+    broker.createHub(name, { partitions: partitionCount, consumerGroups: [plan.consumerGroup], capacity: KEPT_EVENTS });
     const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient(
       plan.container.name,
     );
     await container.create();
     screen.step(
-      `hub ${name}: ${partitionCount} partitions, group ${plan.consumerGroup}; container ${plan.container.name}`,
+      `hub ${name}: ${partitionCount} partitions, kept for ${plan.hub.retentionHours} h, group ${plan.consumerGroup}; container ${plan.container.name}`,
     );
     const trust = { ledger: join(folder, 'ledger-authority.pem'), azure: join(folder, 'azure-authority.pem') };
     writeFileSync(trust.ledger, door.authority.pem);
@@ -102,8 +102,11 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
   }
 }
 
+/** Every event outlasts the run, as it does the hours that the program says. */
+const KEPT_EVENTS = 10_000_000;
+
 /** A lost acknowledgement is noticed, and the events sent again, before anybody falls asleep. */
-const PRODUCER_RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 10_000 };
+const PRODUCER_RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 4_000 };
 
 /** As the service does it: a token of an identity that the program gave the role. Keys are the publisher's and ours. */
 function mayRead(plan: ProgramPlan, entra: Entra, type: string, token: string): boolean {
