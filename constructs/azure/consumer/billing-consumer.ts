@@ -132,7 +132,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
   private grant(name: string, args: BillingConsumerArgs, key: StripeKeySource, registry: Registry | undefined) {
     return [
       ...grantWorker(this, name, this.identity, { args, key, registry }),
-      args.ledger.grantMigrate(`${name}-migrator`, {
+      args.ledger.grantMigrate(`${name}-ledger-owner`, {
         principalId: this.migratorIdentity.principalId,
         principalName: this.migratorIdentity.name,
       }),

@@ -18,9 +18,9 @@ export function startCommand(job: JobToStart): pulumi.Output<string> {
 /**
  * Starts the job with other arguments of chargeonce, and prints the name of the execution.
  *
- * What is sent to start a job replaces its whole template: with `--args` alone the Azure CLI before 2.84 sends nothing,
- * and with `--image` beside it the execution loses every setting of the container. It also takes a word that begins with
- * `--` for an option of its own. So the line reads the job's template, puts the arguments in and sends all of it.
+ * What is sent to start a job replaces its whole template: older Azure CLIs send nothing of `--args` alone, and with
+ * `--image` beside it the execution loses every setting of the container. The CLI also takes a word that begins with `--`
+ * for an option of its own. So the line reads the job's template, puts the arguments in and sends all of it.
  */
 export function startWithCommand(job: JobToStart, args: readonly string[]): pulumi.Output<string> {
   const words = args.map((word) => `'${word}'`).join(', ');
