@@ -1,8 +1,17 @@
 /** Pulumi's engine, run as people run it, with the stand-ins for its plugins attached: nothing leaves this machine. */
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pulumiCli } from './cli';
 import { type LanguageHost, startLanguageHost } from './language-host/host';
 import { Cloud } from './provider/cloud';
@@ -44,10 +53,12 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
   const cli = await pulumiCli(console.log);
   const folder = mkdtempSync(join(tmpdir(), 'chargeonce-pulumi-'));
   // A stack's settings are written beside the project's: beside a copy of them, so that the project stays as it is.
-  for (const name of ['state', 'settings']) mkdirSync(join(folder, name));
+  for (const name of ['bin', 'state', 'settings']) mkdirSync(join(folder, name));
   copyFileSync(join(project, 'Pulumi.yaml'), join(folder, 'settings', 'Pulumi.yaml'));
+  // Policy packs are run only by a host whose file is found; the one that is attached answers in its place.
+  writeFileSync(join(folder, 'bin', 'pulumi-language-nodejs'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
   const cloud = new Cloud(join(folder, 'cloud.json'), outside);
-  const alone = environmentOf(folder, dirname(cli));
+  const alone = environmentOf(folder);
   const [host, provider] = await Promise.all([startLanguageHost(alone), startAzureProvider(cloud)]);
   const environment = {
     ...alone,
@@ -95,11 +106,11 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
 }
 
 /** Nothing of the user's Pulumi, and no way out: no update check, no download of plugins, a backend in a folder. */
-function environmentOf(folder: string, bin: string): NodeJS.ProcessEnv {
+function environmentOf(folder: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(PULUMI|ARM|AZURE|NODE_OPTIONS|VITEST)/.test(name));
   return {
     ...Object.fromEntries(own),
-    PATH: `${bin}:${process.env.PATH}`,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
     PULUMI_HOME: join(folder, 'home'),
     PULUMI_BACKEND_URL: `file://${join(folder, 'state')}`,
     PULUMI_CONFIG_PASSPHRASE: 'of a test',
