@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { LedgerDatabase, type LedgerDatabaseArgs, type LedgerNetworkArgs } from '../../constructs/azure';
 import { changedResources } from './changed-resources';
 import { TENANT, type Values } from './mock-azure';
-import { knownValue, knownValues, type RunOptions, runProgram } from './mocks';
+import { knownValue, knownValues, type Run, type RunOptions, runProgram } from './mocks';
 
 const GROUP = 'rg-billing';
 const PRINCIPAL = '00000000-0000-4000-8000-00000000000a';
@@ -48,8 +48,12 @@ const OWN_NETWORK = [
 const ALL = ['usage-database', 'usage-server', ...SETTINGS, ...OWN_NETWORK].sort();
 
 describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
+  let ledger: Run<LedgerDatabase>;
+  beforeAll(async () => {
+    ledger = await run({}, { preview });
+  });
+
   it('makes a server with a second one in another zone, that knows no password', async () => {
-    const ledger = await run({}, { preview });
     expect(ledger.named('usage-server').inputs).toMatchObject({
       resourceGroupName: GROUP,
       serverName: expect.stringMatching(/^usage-[0-9a-f]{8}$/),
@@ -66,7 +70,6 @@ describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
   });
 
   it('sets TLS and logs, one after another: a server does one thing at a time', async () => {
-    const ledger = await run({}, { preview });
     const steps = [...SETTINGS, 'usage-database'].map((name) => ledger.named(name));
     expect(
       steps.slice(0, -1).map(({ inputs }) => `${inputs.configurationName}=${inputs.value} by ${inputs.source}`),
@@ -107,7 +110,6 @@ describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
   });
 
   it('keeps what is lost for ever, with what it lives in, and never moves it', async () => {
-    const ledger = await run({}, { preview });
     for (const name of ['usage-server', 'usage-database', ...OWN_NETWORK]) {
       expect(ledger.named(name)).toMatchObject({ protect: true, retainOnDelete: true });
     }
@@ -118,7 +120,6 @@ describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
   });
 
   it('has two subnets, each for what it is delegated to, and one way out', async () => {
-    const ledger = await run({}, { preview });
     expect(ledger.named('usage-server-subnet').inputs).toMatchObject({
       addressPrefix: '10.90.2.0/24',
       delegations: [{ serviceName: 'Microsoft.DBforPostgreSQL/flexibleServers' }],
@@ -148,8 +149,7 @@ describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
   });
 
   it('tells a worker where it is, never who it is', async () => {
-    const { result } = await run({}, { preview });
-    expect(await knownValues(result.connectionEnvironment)).toEqual({
+    expect(await knownValues(ledger.result.connectionEnvironment)).toEqual({
       PGHOST: preview ? undefined : expect.stringMatching(/^usage-[0-9a-f]{8}\.postgres\.database\.azure\.com$/),
       PGPORT: '5432',
       PGDATABASE: 'chargeonce',
@@ -213,8 +213,12 @@ describe('LedgerDatabase', () => {
     workspaceId: [{ workspaceId: WORKSPACE }, ['usage-diagnostics']],
     protect: [{ protect: false }, ['usage-database', 'usage-server', ...OWN_NETWORK].sort()],
   };
+  let standard: Run<LedgerDatabase>;
+  beforeAll(async () => {
+    standard = await run();
+  });
   it.each(Object.entries(matters))('%s changes what it says', async (_arg, [args, changed]) => {
-    expect(changedResources(await run(), await run(args, looksUp()))).toEqual(changed);
+    expect(changedResources(standard, await run(args, looksUp()))).toEqual(changed);
   });
 
   it.each<[Partial<LedgerDatabaseArgs>, Values]>([
