@@ -20,7 +20,8 @@ export interface StageOptions<P extends Parts> {
   readonly fleet: Fleet;
 }
 
-const READY_MS = 20_000;
+/** A worker that lost the race for its first partition looks again a while later. */
+const READY_MS = 45_000;
 /** Nothing moved for this long: what is open then stays open. Longer than a claim. */
 const STALLED_MS = 100_000;
 

@@ -1,17 +1,17 @@
 /** What each container is given: what the program says, with the addresses of the local parts in it. */
 import type { AmqpBroker } from '../../../../test/emulators/amqp';
 import type { StripeEmulator } from '../../../../test/emulators/stripe';
-import type { BlobFaultProxy } from '../../../../test/support/blob-fault-proxy';
 import type { Entra } from '../../../../test/support/entra';
 import type { Container } from '../parts';
 import { ProgramError } from './declared';
 import type { ContainerPlan, ProgramPlan } from './program';
+import type { StorageDoor } from './storage-door';
 
 /** Where the local parts are. */
 export interface LocalAddresses {
   readonly entra: Entra;
   readonly broker: AmqpBroker;
-  readonly storageProxy: BlobFaultProxy;
+  readonly storageDoor: StorageDoor;
   readonly stripe: StripeEmulator;
   readonly ledgerPort: number;
   /** Files with the certificates of those who sign the local parts'. */
@@ -25,8 +25,9 @@ const VAULT: Readonly<Record<string, string>> = { 'stripe-rk': 'rk_test_local_01
 const SILENCE_MS = '12000';
 
 export function containersOf(plan: ProgramPlan, local: LocalAddresses): { migrate: Container; worker: Container } {
-  const { broker, storageProxy, stripe, trust } = local;
-  const { CHECKPOINT_CONTAINER_URL: url, ...worker } = given(plan, plan.worker, local);
+  const { broker, storageDoor, stripe, trust } = local;
+  const worker = given(plan, plan.worker, local);
+  const { CHECKPOINT_CONTAINER_URL: url } = worker;
   if (url !== plan.container.url) {
     throw new ProgramError(
       `The worker is given the checkpoints at ${url}, the program has them at ${plan.container.url}.`,
@@ -38,12 +39,11 @@ export function containersOf(plan: ProgramPlan, local: LocalAddresses): { migrat
       ...plan.worker,
       environment: {
         ...worker,
-        // The name stays the namespace's; only where it is looked for differs.
+        // The namespace keeps its name; only where it is looked for differs.
         EVENTHUB_ENDPOINT_ADDRESS: broker.tlsAddress ?? '',
         NODE_EXTRA_CA_CERTS: trust.azure,
         EVENTHUB_SILENCE_MS: SILENCE_MS,
-        CHECKPOINT_CONNECTION_STRING: storageProxy.connectionString,
-        CHECKPOINT_CONTAINER: plan.container.name,
+        CHECKPOINT_CONTAINER_URL: `${storageDoor.url}/${plan.container.name}`,
         STRIPE_API_BASE: stripe.url,
       },
     },

@@ -15,6 +15,7 @@ import type { Screen } from '../../screen';
 import type { Parts } from '../parts';
 import { containersOf } from './environment';
 import type { ProgramPlan } from './program';
+import { startStorageDoor } from './storage-door';
 
 export interface EventHubsParts extends Parts {
   readonly plan: ProgramPlan;
@@ -28,8 +29,9 @@ export interface EventHubsParts extends Parts {
   readonly ledgerRelay: OutageRelay;
 }
 
-/** The service that tokens for Event Hubs are for. */
+/** The services that tokens are for. */
 const HUB_SERVICE = 'https://eventhubs.azure.net/';
+const STORAGE_SERVICE = 'https://storage.azure.com';
 const HOST = '127.0.0.1';
 
 /** `folder`: for files of the run. */
@@ -59,10 +61,16 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
       startStripeEmulator({ autoCustomers: true }).then((part) => keep(part, (emulator) => emulator.close())),
     ]);
     const door = keep(await startEntraEndpoint({ postgres, entra }), stop);
-    const [storageProxy, ledgerRelay] = await Promise.all([
-      startBlobFaultProxy(storage).then((part) => keep(part, stop)),
-      startOutageRelay(door).then((part) => keep(part, stop)),
-    ]);
+    const ledgerRelay = keep(await startOutageRelay(door), stop);
+    const storageProxy = keep(await startBlobFaultProxy(storage), stop);
+    const storageDoor = keep(
+      await startStorageDoor({
+        ...storageProxy,
+        certificate: authority.sign(HOST),
+        refuse: (token) => refuse(entra, STORAGE_SERVICE, plan.checkpointers, token),
+      }),
+      stop,
+    );
     const { name, partitionCount } = plan.hub;
     broker.createHub(name, { partitions: partitionCount, consumerGroups: [plan.consumerGroup], capacity: KEPT_EVENTS });
     const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient(
@@ -75,7 +83,7 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
     const trust = { ledger: join(folder, 'ledger-authority.pem'), azure: join(folder, 'azure-authority.pem') };
     writeFileSync(trust.ledger, door.authority.pem);
     writeFileSync(trust.azure, authority.pem);
-    const local = { entra, broker, storageProxy, stripe, ledgerPort: ledgerRelay.port, trust };
+    const local = { entra, broker, storageDoor, stripe, ledgerPort: ledgerRelay.port, trust };
     return {
       ...{ plan, stripe, broker, container, storageProxy, ledgerRelay, close },
       ...containersOf(plan, local),
@@ -108,9 +116,14 @@ const KEPT_EVENTS = 10_000_000;
 /** A lost acknowledgement is noticed, and the events sent again, before anybody falls asleep. */
 const PRODUCER_RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 4_000 };
 
-/** As the service does it: a token of an identity that the program gave the role. Keys are the publisher's and ours. */
-function mayRead(plan: ProgramPlan, entra: Entra, type: string, token: string): boolean {
-  if (type !== 'jwt') return true;
-  const claims = entra.verify(token, HUB_SERVICE);
-  return typeof claims !== 'string' && plan.receivers.has(claims.oid);
+/** As the service does it: a token of an identity that has the role in the program. Keys are the publisher's. */
+function mayRead({ receivers }: ProgramPlan, entra: Entra, type: string, token: string): boolean {
+  return type !== 'jwt' || refuse(entra, HUB_SERVICE, receivers, token) === undefined;
+}
+
+/** Why this token is not good there; undefined when it is. */
+function refuse(entra: Entra, service: string, holders: ReadonlySet<string>, token: string): string | undefined {
+  const claims = entra.verify(token, service);
+  if (typeof claims === 'string') return claims;
+  return holders.has(claims.oid) ? undefined : 'The program gives this identity no role here.';
 }

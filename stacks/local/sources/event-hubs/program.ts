@@ -1,5 +1,5 @@
 /** Reads from a program's resources what the local run needs: nothing is assumed that the program says. */
-import { roleDefinitionId } from '../../../../constructs/azure/shared/roles';
+import { type RoleName, roleDefinitionId } from '../../../../constructs/azure/shared/roles';
 import { type Declared, type Json, type JsonObject, ProgramError } from './declared';
 
 export interface Identity {
@@ -27,8 +27,9 @@ export interface ProgramPlan {
   readonly identities: readonly Identity[];
   /** May do everything in the ledger: those that the program makes administrators of the server. */
   readonly administrators: readonly { readonly name: string; readonly principalId: string }[];
-  /** Principal ids that may read the hub. */
+  /** Principal ids that may read the hub, and that may write checkpoints. */
   readonly receivers: ReadonlySet<string>;
+  readonly checkpointers: ReadonlySet<string>;
   /** The app's secrets: the addresses in a key vault that they are taken from. */
   readonly keyVaultUrls: Readonly<Record<string, string>>;
   /** Runs before the worker and must succeed. */
@@ -69,7 +70,8 @@ export function readProgram(declared: readonly Declared[]): ProgramPlan {
       name: text(each, 'principalName'),
       principalId: text(each, 'objectId'),
     })),
-    receivers: receiversOf(declared, hub),
+    receivers: holdersOf(declared, 'Azure Event Hubs Data Receiver', hub),
+    checkpointers: holdersOf(declared, 'Storage Blob Data Contributor', container),
     keyVaultUrls: keyVaultUrls(object(app, 'configuration').secrets),
     migrate: containerIn(app, template.initContainers, 'init container: who migrates?'),
     worker: containerIn(app, template.containers, 'container'),
@@ -138,13 +140,14 @@ function keyVaultUrls(secrets: Json | undefined): Record<string, string> {
   return Object.fromEntries(known.map((secret) => [String(secret.name), String(secret.keyVaultUrl)]));
 }
 
-/** Who has the role to read this hub, by the program's own role assignments. */
-function receiversOf(declared: readonly Declared[], hub: Declared): Set<string> {
-  const role = roleDefinitionId('Azure Event Hubs Data Receiver').toLowerCase();
+/** Who has the role on this resource or on what it is a part of, by the program's own role assignments. */
+function holdersOf(declared: readonly Declared[], role: RoleName, { outputs: { id } }: Declared): Set<string> {
+  const definition = roleDefinitionId(role).toLowerCase();
+  const covers = (scope: Json | undefined) => scope === id || String(id).startsWith(`${String(scope)}/`);
   return new Set(
     all(declared, 'authorization:RoleAssignment')
-      .filter(({ outputs }) => String(outputs.roleDefinitionId).toLowerCase().endsWith(role))
-      .filter(({ outputs }) => String(hub.outputs.id).startsWith(String(outputs.scope)))
+      .filter(({ outputs }) => String(outputs.roleDefinitionId).toLowerCase().endsWith(definition))
+      .filter(({ outputs }) => covers(outputs.scope))
       .map(({ outputs }) => String(outputs.principalId)),
   );
 }
