@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buildImages } from '../runtime/image/build';
 import { PythonMissing, pythonEnvironment, REQUIREMENTS } from './deploy/python';
+import { GoMissing, pulumiCli } from './deploy-azure/cli';
 import { ENDED, STARTED } from './support/running-files';
 
 /** Cheap suites first: they fail fastest. */
@@ -41,6 +42,10 @@ async function main(): Promise<void> {
   if (asked.includes('deploy')) {
     console.log('== Python');
     for (const file of REQUIREMENTS) await pythonEnvironment(file, (line) => console.log(`   ${line}`));
+  }
+  if (asked.includes('deploy-azure')) {
+    console.log('== Pulumi');
+    await pulumiCli((line) => console.log(`   ${line}`));
   }
   console.log('== bundles');
   for (const { name, bytes } of await buildImages()) console.log(`   ${name} ${(bytes / 1024 / 1024).toFixed(2)} MiB`);
@@ -151,7 +156,7 @@ function summarize(results: readonly Result[], seconds: number): void {
 const secondsSince = (started: number): number => (performance.now() - started) / 1_000;
 
 main().catch((error: unknown) => {
-  const missing = error instanceof PythonMissing;
+  const missing = error instanceof PythonMissing || error instanceof GoMissing;
   console.error(missing ? error.message : error instanceof Error ? error.stack : error);
   console.log('0 passed, 1 failed');
   process.exitCode = missing ? 2 : 1;

@@ -39,7 +39,7 @@ export default defineConfig({
       suite('bugs', { postgres: true, timeoutMs: 60_000 }),
       suite('faults', { postgres: true, timeoutMs: 120_000 }),
       suite('deploy', { timeoutMs: 120_000 }),
-      suite('deploy-azure', { serial: true, timeoutMs: 300_000 }),
+      suite('deploy-azure', { timeoutMs: 300_000 }),
       suite('package', { timeoutMs: 120_000, before: ['test/package/pack-once.ts'] }),
     ],
   },

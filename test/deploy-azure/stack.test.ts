@@ -72,7 +72,7 @@ describe('stacks/azure on the real engine', () => {
     ['the hub under another name', { 'azure-native:eventhub:EventHub': { eventHubName: 'another' } }],
     ['the namespace in another region', { 'azure-native:eventhub:Namespace': { location: 'northeurope' } }],
   ])('refuses to replace what is protected: %s', async (_what, alterations) => {
-    expect(await altered(alterations)).toContain('protect');
+    expect(await altered(alterations)).toContain('marked for protection');
   });
 
   it('refuses versioning of checkpoints at preview, whoever switched it on', async () => {
@@ -103,7 +103,7 @@ describe('stacks/azure on the real engine', () => {
 
   it('is not destroyed while it is protected', async () => {
     const before = engine.cloud.all();
-    expect(await engine.fail('destroy', '--yes')).toContain('protect');
+    expect(await engine.fail('destroy', '--yes')).toContain('marked for protection');
     expect(engine.cloud.all()).toEqual(before);
   });
 
