@@ -9,7 +9,7 @@ import { instructions, type Layout, layOut } from './image-layout';
 import { node24 } from './node-24';
 
 const ROOT = join(__dirname, '..', '..');
-const IMAGE = join(ROOT, 'dist', 'runtime', 'image', 'kinesis');
+const IMAGES = join(ROOT, 'dist', 'runtime', 'image');
 const VERSION = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 /** A number that belongs to nobody: the image's own user does not exist here. */
 const NOBODY = 65_534;
@@ -30,27 +30,45 @@ const WORKER = {
   HEALTH_HOST: '127.0.0.1',
   HEALTH_PORT: '0',
 };
+const HUB_WORKER = {
+  DATABASE_URL: WORKER.DATABASE_URL,
+  STRIPE_API_KEY: WORKER.STRIPE_API_KEY,
+  STRIPE_API_BASE: REFUSED,
+  STRIPE_TIMEOUT_MS: '500',
+  SPEND_CAP_MODE: 'off',
+  EVENTHUB_NAME: 'usage',
+  EVENTHUB_CONSUMER_GROUP: 'chargeonce',
+  EVENTHUB_CONNECTION_STRING: 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=k;SharedAccessKey=hunter2',
+  CHECKPOINT_CONNECTION_STRING: 'AccountName=a;AccountKey=hunter2;BlobEndpoint=http://127.0.0.1:1/a',
+  CHECKPOINT_CONTAINER: 'checkpoints',
+  HEALTH_HOST: '127.0.0.1',
+  HEALTH_PORT: '0',
+};
 /** To a stream that is not there, without credentials. */
 const PUBLISH = ['publish', '-', '--stream', 'usage', '--json', '--endpoint-url', REFUSED];
 const PUBLISHER = { ...CREDENTIALS, AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' };
 
 let built: Built[];
 let layout: Layout;
+let hubLayout: Layout;
 
 beforeAll(async () => {
   built = await buildImages();
-  layout = layOut(IMAGE);
+  layout = layOut(join(IMAGES, 'kinesis'));
+  hubLayout = layOut(join(IMAGES, 'event-hubs'));
 });
 afterAll(() => {
-  for (const folder of [layout.root, layout.workdir]) chmodSync(folder, 0o755);
-  rmSync(layout.root, { recursive: true });
+  for (const { root, workdir } of [layout, hubLayout]) {
+    for (const folder of [root, workdir]) chmodSync(folder, 0o755);
+    rmSync(root, { recursive: true });
+  }
 });
 
 /** Runs the image's entry point the way a container does: read-only, another user, nothing but the given environment. */
-function run(node: string, args: readonly string[], env: Record<string, string> = {}, input = '') {
-  const { rest, user } = entry();
+function run(node: string, args: readonly string[], env: Record<string, string> = {}, input = '', image = layout) {
+  const { rest, user } = entry(image);
   const { status, stdout, stderr, error } = spawnSync(node, [...rest, ...args], {
-    cwd: layout.workdir,
+    cwd: image.workdir,
     env,
     input,
     encoding: 'utf8',
@@ -61,16 +79,16 @@ function run(node: string, args: readonly string[], env: Record<string, string> 
   return { code: status, out: stdout, err: stderr };
 }
 
-function entry() {
-  const [command, ...rest] = layout.entrypoint;
+function entry(image: Layout) {
+  const [command, ...rest] = image.entrypoint;
   expect(command).toBe('node');
   return { rest, user: process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {} };
 }
 
 /** Runs a worker until it has printed something, then stops it as a platform does. */
-async function runUntil(node: string, env: Record<string, string>, printed: string) {
-  const { rest, user } = entry();
-  const child = spawn(node, [...rest, 'consume'], { cwd: layout.workdir, env, ...user });
+async function runUntil(node: string, env: Record<string, string>, printed: string, image = layout) {
+  const { rest, user } = entry(image);
+  const child = spawn(node, [...rest, 'consume'], { cwd: image.workdir, env, ...user });
   let [out, err] = ['', ''];
   child.stderr.on('data', (chunk: Buffer) => {
     err += chunk;
@@ -85,7 +103,7 @@ async function runUntil(node: string, env: Record<string, string>, printed: stri
 
 describe('the bundles', () => {
   test('are no larger than allowed, for each source and for the command line', () => {
-    expect(built.map(({ name }) => name)).toEqual(['kinesis', 'cli']);
+    expect(built.map(({ name }) => name)).toEqual(['kinesis', 'event-hubs', 'cli']);
     for (const { file, bytes } of built) {
       expect(bytes).toBeLessThanOrEqual(MAX_BUNDLE_BYTES);
       expect(bytes).toBe(readFileSync(file).byteLength);
@@ -101,6 +119,16 @@ describe('the bundles', () => {
     }
   });
 
+  test.each([
+    ['kinesis', ['Kinesis_20131202', 'DynamoDB_20120810'], ['com.microsoft:epoch', 'x-ms-blob-type']],
+    ['event-hubs', ['com.microsoft:epoch', 'x-ms-blob-type'], ['Kinesis_20131202', 'DynamoDB_20120810']],
+    ['cli', ['com.microsoft:epoch', 'x-ms-blob-type', 'Kinesis_20131202', 'DynamoDB_20120810'], []],
+  ])('%s has the SDKs of its own cloud, and none of the other', (name, own, foreign) => {
+    const text = readFileSync(built.find((each) => each.name === name)?.file ?? '', 'utf8');
+    expect(own.filter((mark) => !text.includes(mark))).toEqual([]);
+    expect(foreign.filter((mark) => text.includes(mark))).toEqual([]);
+  });
+
   test('the one of the command line can be run as a program', () => {
     const cli = built.find(({ name }) => name === 'cli')?.file ?? '';
     expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
@@ -109,12 +137,15 @@ describe('the bundles', () => {
 });
 
 describe('the Dockerfile', () => {
-  test('has a pinned base, no build step and a user that is not root', () => {
-    const all = instructions(join(IMAGE, 'Dockerfile'));
-    expect(all.map(({ name }) => name)).toEqual(['FROM', 'COPY', 'ENV', 'USER', 'WORKDIR', 'ENTRYPOINT']);
-    expect(all[0]?.rest).toMatch(/^node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/);
-    expect(all.find(({ name }) => name === 'USER')?.rest).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-  });
+  test.each(['kinesis', 'event-hubs'])(
+    'of %s has a pinned base, no build step and a user that is not root',
+    (image) => {
+      const all = instructions(join(IMAGES, image, 'Dockerfile'));
+      expect(all.map(({ name }) => name)).toEqual(['FROM', 'COPY', 'ENV', 'USER', 'WORKDIR', 'ENTRYPOINT']);
+      expect(all[0]?.rest).toMatch(/^node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/);
+      expect(all.find(({ name }) => name === 'USER')?.rest).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    },
+  );
 });
 
 /** What must hold on every version of Node.js. */
@@ -185,8 +216,35 @@ function behaves(nodeBinary: () => string): void {
   });
 }
 
+/** The same, for what differs in the image of Event Hubs. */
+function behavesOnHubs(nodeBinary: () => string): void {
+  test('Event Hubs: refuses a wrong configuration with 2 and all problems, and the other source', () => {
+    const env = { EVENTHUB_CONNECTION_STRING: 'Endpoint=sb://x;SharedAccessKey=geheim' };
+    const { code, out, err } = run(nodeBinary(), ['consume'], env, '', hubLayout);
+    expect([code, out]).toEqual([2, '']);
+    for (const name of ['EVENTHUB_NAME', 'EVENTHUB_CONNECTION_STRING', 'CHECKPOINT_CONTAINER_URL', 'DATABASE_URL']) {
+      expect(err).toContain(`  - ${name}: received`);
+    }
+    expect(err).not.toContain('geheim');
+    const other = run(nodeBinary(), ['consume'], { ...HUB_WORKER, SOURCE: 'kinesis' }, '', hubLayout);
+    expect(other.code).toBe(2);
+    expect(other.err).toContain('SOURCE: received "kinesis"; allowed: event-hubs. This build reads event-hubs only');
+  });
+
+  test('Event Hubs: a worker that cannot reach its ledger tries on, shows no key, and stops when it is told to', async () => {
+    const { code, out, err } = await runUntil(nodeBinary(), HUB_WORKER, 'repeating it', hubLayout);
+    expect([code, err]).toEqual([0, '']);
+    expect(JSON.parse(out.slice(0, out.indexOf('\n')))).toMatchObject({
+      msg: 'chargeonce is starting',
+      source: 'event-hubs',
+    });
+    expect(out).not.toMatch(/hunter2|abc123/);
+  });
+}
+
 describe('the image on this Node.js, read-only, as another user', () => {
   behaves(() => process.execPath);
+  behavesOnHubs(() => process.execPath);
 });
 
 describe('the image on Node.js 24', () => {
@@ -202,5 +260,6 @@ describe('the image on Node.js 24', () => {
       expect(execFileSync(binary, ['--version'], { encoding: 'utf8' })).toMatch(/^v24\./);
     });
     behaves(() => binary);
+    behavesOnHubs(() => binary);
   }
 });

@@ -7,7 +7,9 @@ import manifest from '../../package.json';
 import { type Packed, pack, project, run } from './packed';
 
 const PEERS = Object.keys(manifest.peerDependencies);
-const SDKS = PEERS.filter((name) => name.startsWith('@'));
+const SDKS = PEERS.filter((name) => /^@(aws-sdk|smithy)\//.test(name));
+const AZURE_SDKS = ['@azure/event-hubs', '@azure/storage-blob'];
+const INSTALL_AZURE_SDKS = `npm install ${AZURE_SDKS.join(' ')} @azure/identity`;
 const INSTALL_SDKS = 'npm install @aws-sdk/client-kinesis @aws-sdk/client-dynamodb @smithy/node-http-handler';
 
 const folder = mkdtempSync(join(tmpdir(), 'chargeonce-exports-'));
@@ -83,6 +85,12 @@ describe('without any peer', () => {
     );
   });
 
+  it('says what chargeonce/runtime/event-hubs needs, and how to get it', () => {
+    expect(() => exportsOf(bare, 'chargeonce/runtime/event-hubs')).toThrow(
+      `chargeonce/runtime/event-hubs needs @azure/event-hubs. Install it: ${INSTALL_AZURE_SDKS}`,
+    );
+  });
+
   it('runs the command line, whose bundle has all it needs', () => {
     expect(cli('--version').trim()).toBe(manifest.version);
     expect(cli('size', 'lease-table', '100')).toContain('new LeaseTable');
@@ -100,11 +108,19 @@ describe('without any peer', () => {
 
 describe('with some peers', () => {
   it('says which one of them is missing', () => {
-    const some = project(packed, join(folder, 'some'), ['aws-cdk-lib', '@aws-sdk/client-kinesis']);
+    const some = project(packed, join(folder, 'some'), ['aws-cdk-lib', '@aws-sdk/client-kinesis', '@azure/event-hubs']);
     expect(() => exportsOf(some, 'chargeonce/aws')).toThrow('chargeonce/aws needs constructs. Install it: npm install');
     expect(() => exportsOf(some, 'chargeonce/runtime/kinesis')).toThrow(
       `chargeonce/runtime/kinesis needs @aws-sdk/client-dynamodb. Install it: ${INSTALL_SDKS}`,
     );
+    expect(() => exportsOf(some, 'chargeonce/runtime/event-hubs')).toThrow(
+      `chargeonce/runtime/event-hubs needs @azure/storage-blob. Install it: ${INSTALL_AZURE_SDKS}`,
+    );
+  });
+
+  it('gives Event Hubs as a source, without the SDK of identities and that of the other cloud', () => {
+    const azure = project(packed, join(folder, 'azure'), AZURE_SDKS);
+    expect(exportsOf(azure, 'chargeonce/runtime/event-hubs')).toEqual(['azureClients', 'createEventHubsSource']);
   });
 });
 

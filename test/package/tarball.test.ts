@@ -12,15 +12,15 @@ const INTENDED = [
   /^dist\/constructs\/(aws|shared)\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
-  /^dist\/runtime\/sources\/kinesis\/[a-z-]+\.(js|d\.ts)$/,
-  /^dist\/runtime\/image\/(cli|kinesis)\/chargeonce\.js$/,
-  /^dist\/runtime\/image\/kinesis\/Dockerfile$/,
+  /^dist\/runtime\/sources\/(kinesis|event-hubs)\/[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/runtime\/image\/(cli|kinesis|event-hubs)\/chargeonce\.js$/,
+  /^dist\/runtime\/image\/(kinesis|event-hubs)\/Dockerfile$/,
   /^dist\/test\/emulators\/(index|blob-storage|peer|(amqp|stripe)\/[a-z-]+)\.(js|d\.ts)$/,
 ];
 /** What must never be inside, whatever the folder. */
 const NEVER = /\.(map|tsbuildinfo|tsx?)$|\.test\.|(?<!\.d)\.ts$|\/(support|faults|stacks|bench)\//;
-/** 1.2 MB today, of which 0.9 are the two bundles. */
-const MOST_BYTES = 1.6 * 1024 * 1024;
+/** 2.3 MB today, of which 1.9 are the three bundles. */
+const MOST_BYTES = 2.8 * 1024 * 1024;
 
 const PEERS = Object.keys(manifest.peerDependencies) as (keyof typeof manifest.peerDependencies)[];
 const pinned = (name: string) => (manifest.devDependencies as Record<string, string>)[name]!;

@@ -27,18 +27,22 @@ const WITH_PEERS = `
   import { ENVIRONMENT } from 'chargeonce';
   import { BillingStream, SpendCap } from 'chargeonce/aws';
   import { openLedger, type Source } from 'chargeonce/runtime';
+  import { azureClients, createEventHubsSource } from 'chargeonce/runtime/event-hubs';
   import { createKinesisSource } from 'chargeonce/runtime/kinesis';
   import { startStripeEmulator } from 'chargeonce/testing';
   export const name: 'SOURCE' = ENVIRONMENT.SOURCE;
   export const cap: SpendCap = SpendCap.perPeriod({ usd: 1 });
   export const source = (): Source => createKinesisSource({} as Parameters<typeof createKinesisSource>[0]);
-  export const all = [BillingStream, openLedger, createKinesisSource, startStripeEmulator];
+  export const hub = (): Source => createEventHubsSource({} as Parameters<typeof createEventHubsSource>[0]);
+  export const all = [BillingStream, openLedger, azureClients, createKinesisSource, startStripeEmulator];
   // @ts-expect-error there is no such construct
   import type { Nothing } from 'chargeonce/aws';
   // @ts-expect-error a cap is a number of minor units
   SpendCap.perPeriod({ usd: '1' });
   // @ts-expect-error a source has options
   createKinesisSource();
+  // @ts-expect-error a hub is logged in to one way
+  azureClients({ hub: { namespace: 'x' } });
 `;
 
 const NODENEXT = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext };
