@@ -1,6 +1,6 @@
 import * as pulumi from '@pulumi/pulumi';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { BillingConsumer, BillingEventHub, type SpendCap } from '../../constructs/azure';
+import { BillingConsumer, BillingEventHub, LedgerDatabase, type SpendCap } from '../../constructs/azure';
 import { type Change, DIGEST, GROUP, runConsumer, SECRET_URI, smallest, VAULT_ID } from './consumer-program';
 import { runProgram } from './mocks';
 
@@ -12,6 +12,12 @@ const image =
   (reference: string): Change =>
   (args) => ({ ...args, image: reference });
 const subnet = `${VAULT_ID}/../subnet`;
+
+let networks = 0;
+const ledgerInNetwork = () => {
+  const network = { subnetId: 's', privateDnsZoneId: 'z' };
+  return new LedgerDatabase(`private-${networks++}`, { resourceGroupName: GROUP, network });
+};
 
 /** What is said, what is changed, and words of the error in their order. */
 const REFUSED: readonly [string, Change, string[]][] = [
@@ -111,6 +117,11 @@ const REFUSED: readonly [string, Change, string[]][] = [
     (args) => ({ ...args, logTable: 'ContainerAppConsoleLogs_CL' }),
     ['logTable is "ContainerAppConsoleLogs_CL"', 'beside managedEnvironmentId'],
   ],
+  [
+    'a ledger that is reached from its network only, and no subnet there',
+    (args) => ({ ...args, ledger: ledgerInNetwork() }),
+    ['environmentSubnetId is not given', 'Microsoft.App/environments', 'managedEnvironmentId', 'names no subnet'],
+  ],
   ['logs for a week', (args) => ({ ...args, logRetentionDays: 7 }), ['logRetentionDays is 7', '30 to 730']],
   [
     'the key in the environment',
@@ -132,6 +143,14 @@ const TAKEN: readonly [string, Change][] = [
   ['memory as Azure writes it', (args) => ({ ...args, memory: '1.0Gi' })],
   ['the largest', (args) => ({ ...args, cpu: 4, memory: '8Gi' })],
   ['an environment that is there', (args) => ({ ...args, managedEnvironmentId: 'e', workspaceId: 'w' })],
+  [
+    'a ledger in its network and an environment that reaches it',
+    (args) => ({ ...args, ledger: ledgerInNetwork(), managedEnvironmentId: 'e' }),
+  ],
+  [
+    'a ledger in its network and a subnet that reaches it',
+    (args) => ({ ...args, ledger: ledgerInNetwork(), environmentSubnetId: 's' }),
+  ],
 ];
 
 /** What each change comes to, in one run: the error's text, or nothing. */

@@ -134,7 +134,7 @@ describe('a consumer of which only the necessary is said', () => {
     for (const name of ['charges-app', 'charges-ops']) {
       expect(run.named(name).replaceOnChanges).toEqual(['environmentId']);
     }
-    expect(run.named('charges-environment').replaceOnChanges).toContain('vnetConfiguration');
+    expect(run.named('charges-environment').replaceOnChanges).toContain('vnetConfiguration.infrastructureSubnetId');
   });
 });
 

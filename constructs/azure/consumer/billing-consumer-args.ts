@@ -15,8 +15,9 @@ export interface RegistryArgs {
 
 /**
  * Who brings the ledger's schema up to date. `at-start`: each replica, before its worker starts, a no-op of a tenth of a
- * second when the schema is current. `manual`: you, with `migrateCommand`, which is in every worker's log too; a worker
- * that finds the schema too old waits, unready.
+ * second when the schema is current. `manual`: you, with `migrateCommand`, which is in every worker's log too. A worker
+ * that finds the schema too old waits, unready, for some minutes and is then started anew; so on a new ledger run the
+ * command as soon as the deploy has printed it.
  */
 export type Migrations = 'at-start' | 'manual';
 
@@ -78,7 +79,7 @@ export interface BillingConsumerArgs extends ComponentArgs {
   readonly managedEnvironmentId?: pulumi.Input<string>;
   /**
    * Subnet of an environment of its own, delegated to `Microsoft.App/environments`.
-   * @default `environmentSubnetId` of the ledger; none when it has none, which reaches a public ledger only
+   * @default `environmentSubnetId` of the ledger; with an existing server that names none: no network, with a warning
    */
   readonly environmentSubnetId?: pulumi.Input<string>;
   /**

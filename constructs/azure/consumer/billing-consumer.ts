@@ -81,7 +81,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
     this.minReplicas = minReplicas;
     this.maxReplicas = maxReplicas;
     this.metricsService = physicalName(name, 'app');
-    this.warnOfMisspelt(Object.keys(args.environment ?? {}));
+    this.warn(args);
     const key = stripeKeySource(COMPONENT, name, args);
     const cpu = args.cpu ?? CPU;
 
@@ -139,13 +139,16 @@ export class BillingConsumer extends pulumi.ComponentResource {
     ];
   }
 
-  /** Warns of a name that looks like a setting misspelt, which the runtime would not read. */
-  private warnOfMisspelt(settings: readonly string[]): void {
-    for (const setting of settings) {
+  /** Of what may be meant, and more often is not. */
+  private warn({ environment, managedEnvironmentId, environmentSubnetId, ledger }: BillingConsumerArgs): void {
+    for (const setting of Object.keys(environment ?? {})) {
       const meant = meantSetting(setting);
       if (meant === undefined) continue;
       void pulumi.log.warn(`environment has ${setting}, which nothing reads. Did you mean ${meant}?`, this);
     }
+    if ((managedEnvironmentId ?? environmentSubnetId ?? ledger.environmentSubnetId) !== undefined) return;
+    const wayOut = 'Give environmentSubnetId or managedEnvironmentId if the ledger is private.';
+    void pulumi.log.warn(`The workers will be in no network of yours, and reach a public ledger only. ${wayOut}`, this);
   }
 
   private migrateContainer({ args }: Wiring) {

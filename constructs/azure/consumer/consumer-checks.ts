@@ -110,14 +110,24 @@ function wrongReplicas(min: number, max: number, partitions: number): (WrongArg 
 }
 
 function wrongPlace(args: BillingConsumerArgs): WrongArg | undefined {
-  const own = args.managedEnvironmentId === undefined;
-  if (own && args.logTable !== undefined) {
+  const prop = 'environmentSubnetId';
+  const subnet = args.environmentSubnetId ?? args.ledger.environmentSubnetId;
+  if (args.managedEnvironmentId !== undefined) {
+    if (args.environmentSubnetId === undefined) return undefined;
+    const wayOut = 'An environment’s subnet is decided when it is made.';
+    return { prop, received: 'given', allowed: 'without managedEnvironmentId only', wayOut };
+  }
+  if (args.logTable !== undefined) {
     const wayOut = 'An environment of its own writes to ContainerAppConsoleLogs.';
     return { prop: 'logTable', received: shown(args.logTable), allowed: 'beside managedEnvironmentId only', wayOut };
   }
-  if (own || args.environmentSubnetId === undefined) return undefined;
-  const wayOut = 'An environment’s subnet is decided when it is made.';
-  return { prop: 'environmentSubnetId', received: 'given', allowed: 'without managedEnvironmentId only', wayOut };
+  if (subnet !== undefined || args.ledger.server === undefined) return undefined;
+  return {
+    prop,
+    received: 'not given',
+    allowed: 'a subnet delegated to Microsoft.App/environments, or an environment as managedEnvironmentId',
+    wayOut: 'The ledger is reached from its network only, and names no subnet there.',
+  };
 }
 
 function wrongSettings(given: Readonly<Record<string, unknown>>): WrongArg[] {

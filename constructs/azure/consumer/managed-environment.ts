@@ -81,8 +81,8 @@ function addEnvironment(parent: pulumi.Resource, childName: string, args: Billin
         : { vnetConfiguration: { infrastructureSubnetId, internal: true } }),
       ...(args.tags === undefined ? {} : { tags: args.tags }),
     },
-    // Azure decides both when it makes the environment.
-    { parent, replaceOnChanges: ['vnetConfiguration', 'zoneRedundant'] },
+    // Decided when it is made. Not all of `vnetConfiguration`: what Azure adds to it must not replace anything.
+    { parent, replaceOnChanges: ['vnetConfiguration.infrastructureSubnetId', 'vnetConfiguration.internal'] },
   );
 }
 
