@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Props } from './grpc';
-import { UNKNOWN } from './provider/azure-type';
 import { Cloud } from './provider/cloud';
 import { AZURE_TYPES } from './provider/types';
+import { UNKNOWN } from './provider/values';
 import { ArmBodies } from './validators/arm-bodies';
 import { Typings } from './validators/typings';
 

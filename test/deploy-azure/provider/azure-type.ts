@@ -1,5 +1,4 @@
 /** What the stand-in knows of one type of resource. */
-import type { JavaScriptValue } from 'google-protobuf/google/protobuf/struct_pb';
 import type { Props } from '../grpc';
 import type { Cloud } from './cloud';
 import type { Rule } from './rules';
@@ -33,14 +32,6 @@ export interface AzureType {
 
 /** By token without an API version: `azure-native:eventhub:Namespace`. */
 export type AzureTypes = Readonly<Record<string, AzureType>>;
-
-/** What the engine sends for a value that is not known before the deployment. */
-export const UNKNOWN = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
-
-/** A value as text for messages and ids. */
-export function text(value: JavaScriptValue | undefined): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-}
 
 /** The properties that name a resource, so that they are not part of its body. */
 export function nameProperties(type: AzureType): string[] {

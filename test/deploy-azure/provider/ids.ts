@@ -1,8 +1,9 @@
 /** Azure's ids, and identifiers that are the same for the same thing. */
 import { createHash } from 'node:crypto';
 import type { Props } from '../grpc';
-import { type AzureType, text } from './azure-type';
+import type { AzureType } from './azure-type';
 import { SUBSCRIPTION } from './cloud';
+import { text } from './values';
 
 export const resourceGroupId = (name: string): string => `/subscriptions/${SUBSCRIPTION}/resourceGroups/${name}`;
 

@@ -1,7 +1,7 @@
 /** Rules on one property each: values that the schema lets through and Azure refuses. */
 import type { JavaScriptValue } from 'google-protobuf/google/protobuf/struct_pb';
 import type { Props } from '../grpc';
-import { text, UNKNOWN } from './azure-type';
+import { text, UNKNOWN } from './values';
 
 export interface Problem {
   /** Dotted, from the resource; empty for the resource as a whole. */

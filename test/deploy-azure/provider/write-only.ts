@@ -1,8 +1,9 @@
 /** Properties that Azure takes and never gives back, such as the values of secrets. */
 import type { JavaScriptValue } from 'google-protobuf/google/protobuf/struct_pb';
 import type { Props } from '../grpc';
-import { type AzureType, text } from './azure-type';
+import type { AzureType } from './azure-type';
 import { hex } from './ids';
+import { text } from './values';
 
 /** The properties with a mark in place of each such value: it differs when the value does. */
 export function withoutSecrets(type: AzureType, props: Readonly<Props>): Props {

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import type { JavaScriptValue } from 'google-protobuf/google/protobuf/struct_pb';
 import ts from 'typescript';
 import type { Props } from '../grpc';
-import { text, UNKNOWN } from '../provider/azure-type';
 import type { Problem } from '../provider/rules';
+import { text, UNKNOWN } from '../provider/values';
 import { trueValues } from './confused-enums';
 
 const load = createRequire(__filename);

@@ -1,8 +1,9 @@
 /** Container Apps: an environment, the apps and jobs in it. */
 import type { Props } from '../../grpc';
-import { type AzureType, type AzureTypes, text } from '../azure-type';
+import type { AzureType, AzureTypes } from '../azure-type';
 import type { Cloud } from '../cloud';
 import { at, between, list, matches, together } from '../rules';
+import { text } from '../values';
 
 const CLIENT = '@azure/arm-appcontainers';
 const SECRETS_USER = '4633458b-17de-408a-b874-0445c86b69e6';

@@ -1,6 +1,7 @@
 /** PostgreSQL flexible server: its databases, parameters and Entra administrators. */
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { at, between, isGuid, matches, required, together } from '../rules';
+import { text } from '../values';
 
 const CLIENT = '@azure/arm-postgresql-flexible';
 

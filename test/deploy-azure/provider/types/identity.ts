@@ -1,7 +1,8 @@
 /** Resource groups, identities and what they may do. */
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { guid, TENANT } from '../ids';
 import { GUID, isGuid, matches, oneOf } from '../rules';
+import { text } from '../values';
 
 const ROLE = new RegExp(
   `^(/subscriptions/[^/]+)?/providers/Microsoft.Authorization/roleDefinitions/${GUID.source.slice(1)}`,

@@ -1,7 +1,8 @@
 /** Event Hubs: a namespace, its hubs, their consumer groups. Limits are those of the Standard tier. */
 import type { Props } from '../../grpc';
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { at, between, matches, together } from '../rules';
+import { text } from '../values';
 
 const CLIENT = '@azure/arm-eventhub';
 

@@ -1,7 +1,8 @@
 /** Logs, alerts and the workbook. */
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { guid } from '../ids';
 import { between, isDuration, isGlobal, isGuid, list, matches, oneOf, required, together } from '../rules';
+import { text } from '../values';
 
 const CLIENT = '@azure/arm-monitor';
 

@@ -1,6 +1,7 @@
 /** A network, its subnets and way out, and the private zone in which a database is found. */
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { isGlobal, list, matches, oneOf, required, together } from '../rules';
+import { text } from '../values';
 
 export const NETWORK: AzureTypes = {
   'azure-native:network:VirtualNetwork': {

@@ -1,6 +1,7 @@
 /** Storage: an account, its blob service, the containers in it. */
-import { type AzureTypes, text } from '../azure-type';
+import type { AzureTypes } from '../azure-type';
 import { matches, oneOf } from '../rules';
+import { text } from '../values';
 
 const CLIENT = '@azure/arm-storage';
 
