@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { wrongImage } from '../../constructs/azure/consumer/image-reference';
 import manifest from '../../package.json';
 import { systemHost } from '../../runtime/host';
 import { buildImages } from '../../runtime/image/build';
@@ -97,6 +98,52 @@ describe.each(['docker', 'finch', 'podman'] as const)('with %s', (kind) => {
     expect(err).toContain(`${kind} is installed but does not answer (Cannot connect); `);
     expect(err).toMatch(/start/);
     expect(on.commands()).toEqual([]);
+  });
+});
+
+describe('for Azure', () => {
+  const ACR = 'contoso.azurecr.io/chargeonce';
+  const HUBS = join(FOLDER, '..', 'event-hubs');
+
+  test.each([
+    ['contoso', ACR],
+    ['Contoso.azurecr.io', ACR],
+    ['contoso.azurecr.cn', 'contoso.azurecr.cn/chargeonce'],
+  ])('--acr %s pushes the image of event-hubs there, for what Container Apps run', async (name, repository) => {
+    const on = engines().install('docker');
+    const { code, out, err } = await image(on, ['--acr', name]);
+    expect([code, out], err).toEqual([0, `${repository}@${DIGEST}\n`]);
+    expect(on.commands().slice(0, 2)).toEqual([
+      `docker buildx build --load --platform linux/amd64 --tag ${repository}:${version} ${HUBS}`,
+      `docker push ${repository}:${version}`,
+    ]);
+    expect(err).toContain(`In the args of the component:\n  image: '${repository}@${DIGEST}',\n`);
+    expect(err).not.toContain('WARNING');
+    // What the component takes.
+    expect(wrongImage(out.trim())).toBeUndefined();
+  });
+
+  test('an image for another platform is built, with a warning', async () => {
+    const { code, err } = await image(engines().install('docker'), ['--acr', 'contoso', '--platform', 'linux/arm64']);
+    expect(code).toBe(0);
+    expect(err).toContain('WARNING: Azure Container Apps run linux/amd64, not linux/arm64.');
+  });
+
+  test('an image that is not pushed says how it would be', async () => {
+    const { err } = await image(engines().install('docker'), ['--source', 'event-hubs']);
+    expect(err).toContain('Built chargeonce:');
+    expect(err).toContain('for linux/amd64, not pushed. To deploy it: chargeonce image build --acr <registry>');
+  });
+
+  test.each([
+    ['docker', 'az acr login --name contoso, as one who may AcrPush'],
+    ['podman', '--expose-token --query accessToken --output tsv | podman login --username 00000000-'],
+    ['finch', '| finch login --username 00000000-0000-0000-0000-000000000000 --password-stdin contoso.azurecr.io'],
+  ] as const)('a push that %s is refused says how to log in', async (kind, words) => {
+    const denied = engines().install(kind, { exit: { push: 1 }, says: { push: 'denied\n' } });
+    const { code, err } = await image(denied, ['--acr', 'contoso']);
+    expect(code).toBe(2);
+    expect(err).toContain(words);
   });
 });
 
@@ -202,7 +249,11 @@ describe('what is typed', () => {
     [['--push', ''], '--push: received ""'],
     [['--tag', '$(id)'], '--tag: received "$(id)"; allowed: up to 128 letters'],
     [['--platform', 'arm64'], '--platform: received "arm64"; allowed: linux/arm64, linux/amd64'],
-    [['--source', 'event-hubs'], '--source: received "event-hubs"; allowed: kinesis'],
+    [['--source', 'sqs'], '--source: received "sqs"; allowed: kinesis, event-hubs'],
+    [['--acr', 'contoso', '--push', 'x/y'], '--push: received "x/y" beside --acr contoso; say one of them'],
+    [['--acr', 'https://contoso.azurecr.io'], '--acr: received "https://contoso.azurecr.io"; allowed: the name'],
+    [['--acr', 'a-b'], 'For any other repository use --push'],
+    [['--acr', ''], '--acr: received ""'],
   ])('%j is refused before anything runs', async (args, words) => {
     const on = engines().install('docker');
     const { code, out, err } = await image(on, args);

@@ -151,14 +151,26 @@ function onlyOne(digests: readonly string[], repository: string): string | undef
   return distinct.length === 1 ? distinct[0] : undefined;
 }
 
-function loginHint({ program }: Engine, reference: string): string {
+function loginHint({ program, kind }: Engine, reference: string): string {
   const host = reference.includes('/') ? reference.split('/')[0]! : '';
+  const first = 'if it was refused, log in first: ';
   const [, region] = /\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\./.exec(host) ?? [];
-  if (region === undefined) {
-    return `if it was refused, log in first: ${program} login${host.includes('.') || host.includes(':') ? ` ${host}` : ''}`;
+  if (region !== undefined) {
+    return (
+      `${first}aws ecr get-login-password --region ${region} | ` +
+      `${program} login --username AWS --password-stdin ${host}; the repository must exist as well`
+    );
   }
+  const [, registry] = /^([^.]+)\.azurecr\.(?:io|cn|us)$/.exec(host) ?? [];
+  if (registry !== undefined) return `${first}${acrLogin(registry, host, { program, kind })}, as one who may AcrPush`;
+  return `${first}${program} login${host.includes('.') || host.includes(':') ? ` ${host}` : ''}`;
+}
+
+/** Azure's own command logs Docker in; any other engine is given the token, whose user is always called so. */
+function acrLogin(registry: string, host: string, { program, kind }: Engine): string {
+  if (kind === 'docker') return `az acr login --name ${registry}`;
   return (
-    `if it was refused, log in first: aws ecr get-login-password --region ${region} | ` +
-    `${program} login --username AWS --password-stdin ${host}; the repository must exist as well`
+    `az acr login --name ${registry} --expose-token --query accessToken --output tsv | ` +
+    `${program} login --username 00000000-0000-0000-0000-000000000000 --password-stdin ${host}`
   );
 }

@@ -23,8 +23,8 @@ const START: Readonly<Record<EngineKind, string>> = {
 };
 
 export const WITHOUT_ENGINE =
-  'A deploy builds the same image where the CDK runs, so this is only needed to push it yourself: ' +
-  'run it on a machine (or in a CI job) that has an engine.';
+  'A deploy with the CDK builds the same image where it runs, so this is only needed to push it yourself, as for ' +
+  'Azure: run it on a machine (or in a CI job) that has an engine.';
 
 /**
  * The engine that is asked for, that CDK_DOCKER names, or the first one on PATH, in this order; in words why there is

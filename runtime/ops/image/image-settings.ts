@@ -2,8 +2,8 @@
 import type { VerbContext } from '../verb';
 import { packageVersion } from '../version';
 
-const SOURCES = ['kinesis'] as const;
-/** What the image runs on. The consumer's `cpuArchitecture` must be the same. */
+const SOURCES = ['kinesis', 'event-hubs'] as const;
+/** What the image runs on. On AWS the consumer's `cpuArchitecture` must be the same. */
 const PLATFORMS = ['linux/arm64', 'linux/amd64'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
@@ -17,30 +17,36 @@ export interface ImageSettings {
   readonly json: boolean;
 }
 
+/** Where a source's image runs unless it is said: Azure Container Apps run nothing but x86-64. */
+const USUAL_PLATFORM = { kinesis: 'linux/arm64', 'event-hubs': 'linux/amd64' } as const;
+
 const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const HOST = '(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\\d{1,5})?/)?';
 const REPOSITORY = new RegExp(`^${HOST}${COMPONENT}(?:/${COMPONENT})*$`);
+/** Its name, or its login server in one of Azure's clouds. */
+const ACR = /^([a-z0-9]{5,50})(?:\.azurecr\.(io|cn|us))?$/i;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 export function imageSettings({ values }: VerbContext): ImageSettings | string {
   const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined);
-  const source = oneOf('--source', SOURCES, text('source') ?? 'kinesis');
+  const acr = text('acr');
+  const source = oneOf('--source', SOURCES, text('source') ?? (acr === undefined ? 'kinesis' : 'event-hubs'));
   if (!source.ok) return source.problem;
-  const platform = oneOf('--platform', PLATFORMS, text('platform') ?? 'linux/arm64');
+  const platform = oneOf('--platform', PLATFORMS, text('platform') ?? USUAL_PLATFORM[source.value]);
   if (!platform.ok) return platform.problem;
   const tag = text('tag') ?? packageVersion();
   if (!TAG.test(tag)) {
     return `--tag: received ${JSON.stringify(tag)}; allowed: up to 128 letters, digits, dots, dashes and underscores`;
   }
-  const [push, engine] = [text('push'), text('engine')];
-  const problem = push === undefined ? undefined : repositoryProblem(push);
-  if (problem !== undefined) return `--push: received ${JSON.stringify(push)}; ${problem}`;
+  const repository = pushTo(text('push'), acr);
+  if (typeof repository === 'object') return repository.problem;
+  const engine = text('engine');
   return {
     source: source.value,
     platform: platform.value,
     tag,
     json: values.json === true,
-    ...(push === undefined ? {} : { push }),
+    ...(repository === undefined ? {} : { push: repository }),
     ...(engine === undefined ? {} : { engine }),
   };
 }
@@ -53,6 +59,24 @@ function oneOf<Value extends string>(option: string, allowed: readonly Value[], 
         problem: `${option}: received ${JSON.stringify(received)}; allowed: ${allowed.join(', ')}`,
       } as const)
     : ({ ok: true, value } as const);
+}
+
+/** The repository that is pushed to, if any; or what is wrong with how it was said. */
+function pushTo(push: string | undefined, acr: string | undefined): string | undefined | { readonly problem: string } {
+  if (push !== undefined && acr !== undefined) {
+    return { problem: `--push: received ${JSON.stringify(push)} beside --acr ${acr}; say one of them` };
+  }
+  if (acr === undefined) {
+    const problem = push === undefined ? undefined : repositoryProblem(push);
+    return problem === undefined ? push : { problem: `--push: received ${JSON.stringify(push)}; ${problem}` };
+  }
+  const [, name, cloud = 'io'] = ACR.exec(acr) ?? [];
+  if (name !== undefined) return `${name.toLowerCase()}.azurecr.${cloud.toLowerCase()}/chargeonce`;
+  return {
+    problem:
+      `--acr: received ${JSON.stringify(acr)}; allowed: the name of an Azure container registry, 5 to 50 letters and ` +
+      'digits, e.g. contoso, or its login server, e.g. contoso.azurecr.io. For any other repository use --push',
+  };
 }
 
 function repositoryProblem(repository: string): string | undefined {

@@ -4,18 +4,20 @@ import { imageFolder } from '../image-folder';
 import type { ExitCode, Verb, VerbContext } from '../verb';
 import { type BuiltImage, buildImage, ImageFailed } from './image-build';
 import { ENGINES, findEngine } from './image-engine';
-import { imageSettings } from './image-settings';
+import { type ImageSettings, imageSettings } from './image-settings';
 
 const HELP = `chargeonce image build: build the image that the consumer runs, and push it
 
 A deploy with the CDK builds the same image by itself; this is for those who deploy an image by digest, from a registry
-of their own. The folder comes with the package: a base image and one file, no build step, so any machine builds it for
+of their own, as the components for Azure do. The folder comes with the package: a base image and one file, no build step, so any machine builds it for
 any platform. What is done to it is what ${ENGINES.join(', ')} do: nothing else is installed or started.
 
   --push <repository>   pushes it there (log in before); absent: it stays in the engine
+  --acr <name>          pushes it to chargeonce on this Azure container registry (az acr login before), for event-hubs
   --tag <tag>           absent: the version of this package
-  --platform <p>        linux/arm64 (absent) or linux/amd64: the cpuArchitecture of the consumer
-  --source <s>          kinesis, the only one yet
+  --source <s>          kinesis or event-hubs; absent: kinesis, with --acr event-hubs
+  --platform <p>        linux/arm64 or linux/amd64; absent: linux/arm64 for kinesis (the cpuArchitecture of the
+                        consumer), linux/amd64 for event-hubs (all that Azure Container Apps run)
   --engine <e>          ${ENGINES.join(', ')}; absent: what CDK_DOCKER names, or the first one found on PATH
   --json                what was built as one JSON document on stdout
 
@@ -29,6 +31,7 @@ export const imageVerb: Verb = {
   help: HELP,
   options: {
     push: { type: 'string' },
+    acr: { type: 'string' },
     tag: { type: 'string' },
     platform: { type: 'string' },
     source: { type: 'string' },
@@ -50,7 +53,7 @@ export const imageVerb: Verb = {
     const engine = await findEngine(shell, settings.engine);
     if (typeof engine === 'string') return refuse(engine);
     try {
-      return say(context, await buildImage(settings, engine, image.folder, shell));
+      return say(context, await buildImage(settings, engine, image.folder, shell), settings.source);
     } catch (error) {
       if (error instanceof ImageFailed) return refuse(error.message);
       throw error;
@@ -58,22 +61,33 @@ export const imageVerb: Verb = {
   },
 };
 
-function say({ shell, values }: VerbContext, built: BuiltImage): ExitCode {
+function say({ shell, values }: VerbContext, built: BuiltImage, source: ImageSettings['source']): ExitCode {
   shell.out(values.json === true ? `${JSON.stringify(built)}\n` : `${built.image}\n`);
-  shell.err(next(built));
+  shell.err(next(built, source));
   return 0;
 }
 
-/** What to type next. ECR needs the grant that a name of any other registry does not. */
-function next({ digest, image, reference, platform }: BuiltImage): string {
-  if (digest === undefined) {
-    return `Built ${reference} for ${platform}, not pushed. To deploy it: chargeonce image build --push <repository>\n`;
-  }
+/** What to type next. */
+function next(built: BuiltImage, source: ImageSettings['source']): string {
+  const { digest, reference, platform } = built;
+  const typed = source === 'kinesis' ? typedForAws : typedForAzure;
+  if (digest !== undefined) return `Pushed ${reference} for ${platform}. ${typed(built, digest)}`;
+  const flag = source === 'kinesis' ? '--push <repository>' : '--acr <registry>';
+  return `Built ${reference} for ${platform}, not pushed. To deploy it: chargeonce image build ${flag}\n`;
+}
+
+/** ECR needs the grant that a name of any other registry does not. */
+function typedForAws({ image, platform }: BuiltImage, digest: string): string {
   const [, repository] = /\.dkr\.ecr\.[^/]+\/([^@]+)@/.exec(image) ?? [];
   const typed =
     repository === undefined
       ? `ecs.ContainerImage.fromRegistry('${image}')`
       : `ecs.ContainerImage.fromEcrRepository(ecr.Repository.fromRepositoryName(this, 'Image', '${repository}'), '${digest}')`;
   const architecture = platform === 'linux/arm64' ? '' : `\n  cpuArchitecture: ecs.CpuArchitecture.X86_64,`;
-  return `Pushed ${reference} for ${platform}. In the props of the consumer:\n  image: ${typed},${architecture}\n`;
+  return `In the props of the consumer:\n  image: ${typed},${architecture}\n`;
+}
+
+function typedForAzure({ image, platform }: BuiltImage): string {
+  const warning = platform === 'linux/amd64' ? '' : `WARNING: Azure Container Apps run linux/amd64, not ${platform}.\n`;
+  return `In the args of the component:\n  image: '${image}',\n${warning}`;
 }
