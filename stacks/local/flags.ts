@@ -11,27 +11,39 @@ export interface Flags {
   readonly customers: number;
   readonly workers: number;
   readonly file: string | undefined;
-  readonly template: string | undefined;
+  /** A template or program to run instead of the one in `stacks/`; there is one source then. */
+  readonly stack: string | undefined;
   readonly faults: ReadonlySet<FaultName>;
   readonly seed: number;
   readonly keep: boolean;
   readonly json: boolean;
 }
 
+const names = (faults: readonly FaultName[]) => faults.join(', ');
+const isShared = (fault: FaultName) => SOURCE_NAMES.every((source) => faultsOf(source).includes(fault));
+const only = (source: SourceName) => faultsOf(source).filter((fault) => !isShared(fault));
+
 export const HELP = `npm start -- [flags]
 
-Synthesizes the CDK stack, brings up what its template describes on this machine, runs the bundled runtime as
-worker processes, publishes events, does to it what production does, and prints what happened and the verdict.
+Brings up on this machine what the stacks in this repository declare: the CDK stack's stream, lease table and ledger,
+and the Pulumi program's event hub, checkpoint container and ledger. Runs the bundled runtime as worker processes on
+both at the same time, publishes events, does to it what production does, and prints what happened and the verdict.
 
-  --events N      usage events to publish (300)
+  --source S      all (default), kinesis or event-hubs
+  --events N      usage events to publish to each source (300)
   --customers N   customers they belong to (100)
-  --workers N     worker processes (2)
-  --file F        publish the lines of F as they are, valid or not, instead of made-up events; the sample stack
-                  caps usd only, so events in other currencies end as cap_blocked
-  --template F    a template to run instead of the one that is synthesized (a copy you changed)
-  --faults LIST   all (default), none, or some of: ${FAULT_NAMES.join(', ')}
+  --workers N     worker processes of each source (2)
+  --file F        publish the lines of F as they are, valid or not, instead of made-up events; the sample stacks
+                  cap usd only, so events in other currencies end as cap_blocked
+  --template F    a CloudFormation template to run instead of the one that is synthesized (a copy you changed);
+                  means --source kinesis
+  --program F     a Pulumi program to run instead of stacks/azure; means --source event-hubs
+  --faults LIST   all (default), none, or some of: those of both sources (${names(FAULT_NAMES.filter(isShared))}),
+                  those of Kinesis (${names(only('kinesis'))}),
+                  and those of Event Hubs (${names(only('event-hubs'))})
   --seed S        seed of the made-up events (1)
-  --keep          stay up after the verdict; prints the endpoints and writes a worker's environment to .env.local
+  --keep          stay up after the verdict; prints the endpoints and writes a worker's environment to .env.local,
+                  or to .env.<source>.local when there are two
   --json          one JSON document on stdout, everything else on stderr
   --help
 
@@ -50,6 +62,7 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { help: t
         workers: { type: 'string' },
         file: { type: 'string' },
         template: { type: 'string' },
+        program: { type: 'string' },
         faults: { type: 'string' },
         seed: { type: 'string' },
         keep: { type: 'boolean' },
@@ -79,7 +92,7 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { help: t
     workers: whole('workers', 2, 1, 16),
     seed: whole('seed', 1, 0, 999_999_999),
     file,
-    template: readable('template', values.template, problems),
+    stack: readable('template', values.template, problems) ?? readable('program', values.program, problems),
     faults: readFaults(values.faults as string | undefined, sources, file !== undefined, problems),
     keep: values.keep === true,
     json: values.json === true,
@@ -95,17 +108,23 @@ function readable(name: string, value: string | boolean | undefined, problems: s
   return value;
 }
 
-/** A template is CloudFormation's, so it means Kinesis. */
+/** Whose stack it is: a template is CloudFormation's, a program is Pulumi's. */
+const OWN_STACK = { template: 'kinesis', program: 'event-hubs' } as const satisfies Record<string, SourceName>;
+
 function readSources(values: Readonly<Record<string, string | boolean | undefined>>, problems: string[]): SourceName[] {
-  const { source, template } = values;
-  const text = source ?? (template === undefined ? 'all' : 'kinesis');
+  const given = (['template', 'program'] as const).filter((name) => values[name] !== undefined);
+  const text = values.source ?? (given[0] ? OWN_STACK[given[0]] : 'all');
   const known = SOURCE_NAMES.filter((name) => text === 'all' || text === name);
   if (known.length === 0) {
-    problems.push(`--source was ${JSON.stringify(source)}: give all, ${SOURCE_NAMES.join(' or ')}.`);
-  } else if (template !== undefined && (known.length > 1 || known[0] !== 'kinesis')) {
-    problems.push(`--template is a template of CloudFormation: it goes with --source kinesis, not ${text}.`);
+    problems.push(`--source was ${JSON.stringify(text)}: give all, ${SOURCE_NAMES.join(' or ')}.`);
+    return [...SOURCE_NAMES];
   }
-  return known.length === 0 ? [...SOURCE_NAMES] : known;
+  for (const name of given) {
+    if (known.length > 1 || known[0] !== OWN_STACK[name]) {
+      problems.push(`--${name} goes with --source ${OWN_STACK[name]} alone, not with ${text}.`);
+    }
+  }
+  return known;
 }
 
 function readFaults(

@@ -46,7 +46,7 @@ export async function run(options: RunOptions): Promise<Report> {
 }
 
 async function performAll({ flags, screen, signal, onReport }: RunOptions, folder: string): Promise<Report> {
-  const { sources, file, keep, workers, template } = flags;
+  const { sources, file, keep, workers, stack } = flags;
   const events = file === undefined ? makeEvents(flags) : await readEventFile(file);
   const bundles = await buildBundles(sources, screen);
   const failing = new AbortController();
@@ -69,7 +69,7 @@ async function performAll({ flags, screen, signal, onReport }: RunOptions, folde
       folder: join(folder, source),
       faults: new Set(faultsOf(source).filter((fault) => flags.faults.has(fault))),
       signal: AbortSignal.any([signal, failing.signal]),
-      ...{ events, workers, template },
+      ...{ events, workers, stack },
       ...(keep ? { stayUp } : {}),
     }),
   );

@@ -34,7 +34,8 @@ export interface Performance {
   readonly events: EventPlan;
   readonly faults: ReadonlySet<FaultName>;
   readonly workers: number;
-  readonly template: string | undefined;
+  /** A template or program to run instead of the one in `stacks/`. */
+  readonly stack: string | undefined;
   /** For this source's logs and files; made when it is not there. */
   readonly folder: string;
   /** Ends it. */
@@ -53,12 +54,12 @@ export interface Standing {
 
 /** Answers the verdict. Rejects with Interrupted, or when it could not run. */
 export async function perform<P extends Parts>(source: LocalSource<P>, how: Performance): Promise<SourceVerdict> {
-  const { screen, folder, template, signal } = how;
+  const { screen, folder, stack, signal } = how;
   mkdirSync(folder, { recursive: true });
   let parts: P | undefined;
   let fleet: Fleet | undefined;
   try {
-    parts = await source.open({ screen, folder, template });
+    parts = await source.open({ screen, folder, stack });
     const environment = { ...parts.worker.environment, ...LOCAL_ENVIRONMENT };
     if (signal.aborted) throw new Interrupted('interrupted');
     await runMigrations(parts.migrate, how.bundle, screen);

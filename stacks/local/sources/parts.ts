@@ -40,8 +40,8 @@ export interface OpenOptions {
   readonly screen: Screen;
   /** For files of this source's run; exists. */
   readonly folder: string;
-  /** A template to run instead of the one that the stack gives. */
-  readonly template: string | undefined;
+  /** A template or program to run instead of the one in `stacks/`. */
+  readonly stack: string | undefined;
 }
 
 export interface Published {

@@ -2,6 +2,7 @@
 import type { AmqpBroker } from '../../../../test/emulators/amqp';
 import type { StripeEmulator } from '../../../../test/emulators/stripe';
 import type { Entra } from '../../../../test/support/entra';
+import type { OutageRelay } from '../../outage-relay';
 import type { Container } from '../parts';
 import { ProgramError } from './declared';
 import type { ContainerPlan, ProgramPlan } from './program';
@@ -13,7 +14,7 @@ export interface LocalAddresses {
   readonly broker: AmqpBroker;
   readonly storageDoor: StorageDoor;
   readonly stripe: StripeEmulator;
-  readonly ledgerPort: number;
+  readonly ledgerRelay: OutageRelay;
   /** Files with the certificates of those who sign the local parts'. */
   readonly trust: { readonly ledger: string; readonly azure: string };
 }
@@ -67,7 +68,7 @@ function given(plan: ProgramPlan, container: ContainerPlan, local: LocalAddresse
     ...secretsOf(plan, container),
     ...local.entra.environment(identity ?? ''),
     PGHOST: '127.0.0.1',
-    PGPORT: String(local.ledgerPort),
+    PGPORT: String(local.ledgerRelay.port),
     PGSSLROOTCERT: local.trust.ledger,
   };
 }

@@ -8,9 +8,9 @@ import { publish } from './publish';
 
 export const eventHubs: LocalSource<EventHubsParts> = {
   name: 'event-hubs',
-  async open({ screen, folder }) {
-    const plan = readProgram(await declaredBy());
-    screen.step(`stacks/azure declares ${plan.resources} resources`);
+  async open({ screen, folder, stack }) {
+    const plan = readProgram(await declaredBy(stack));
+    screen.step(`${stack ?? 'stacks/azure'} declares ${plan.resources} resources`);
     return startParts(plan, screen, folder);
   },
   publish,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob';
 import { Client } from 'pg';
-import { type AmqpBroker, startAmqpBroker } from '../../../../test/emulators/amqp';
+import { type AmqpBroker, type PutToken, startAmqpBroker } from '../../../../test/emulators/amqp';
 import { startBlobStorage } from '../../../../test/emulators/blob-storage';
 import { startStripeEmulator } from '../../../../test/emulators/stripe';
 import { type BlobFaultProxy, startBlobFaultProxy } from '../../../../test/support/blob-fault-proxy';
@@ -37,69 +37,38 @@ const HOST = '127.0.0.1';
 /** `folder`: for files of the run. */
 export async function startParts(plan: ProgramPlan, screen: Screen, folder: string): Promise<EventHubsParts> {
   const started: (() => Promise<unknown>)[] = [];
-  const keep = <T>(part: T, stop: (part: T) => Promise<unknown>): T => {
-    started.unshift(() => stop(part));
+  // The newest first: whoever uses a part goes before it.
+  const close = async () => {
+    for (const stop of started.splice(0).reverse()) await stop().catch(() => undefined);
+  };
+  const keep: Keep = async (starting, stop) => {
+    const part = await starting;
+    started.push(() => stop(part));
     return part;
   };
-  const close = async () => {
-    // The newest first: whoever uses a part goes before it.
-    for (const stop of started.splice(0)) await stop().catch(() => undefined);
-  };
-  const stop = (part: { stop(): Promise<void> }) => part.stop();
   try {
-    const authority = newAuthority('a stand-in for Azure');
-    const entra = keep(await startEntra({ identities: [...plan.identities] }), stop);
-    const [postgres, storage, broker, stripe] = await Promise.all([
-      startEntraPostgres({ database: plan.database.name, administrators: plan.administrators }).then((part) =>
-        keep(part, stop),
-      ),
-      startBlobStorage().then((part) => keep(part, stop)),
-      startAmqpBroker({
-        tls: authority.sign(HOST),
-        verifyToken: ({ token, type }) => mayRead(plan, entra, type, token),
-      }).then((part) => keep(part, (broker) => broker.close())),
-      startStripeEmulator({ autoCustomers: true }).then((part) => keep(part, (emulator) => emulator.close())),
-    ]);
-    const door = keep(await startEntraEndpoint({ postgres, entra }), stop);
-    const ledgerRelay = keep(await startOutageRelay(door), stop);
-    const storageProxy = keep(await startBlobFaultProxy(storage), stop);
-    const storageDoor = keep(
-      await startStorageDoor({
-        ...storageProxy,
-        certificate: authority.sign(HOST),
-        refuse: (token) => refuse(entra, STORAGE_SERVICE, plan.checkpointers, token),
-      }),
-      stop,
-    );
-    const { name, partitionCount } = plan.hub;
-    broker.createHub(name, { partitions: partitionCount, consumerGroups: [plan.consumerGroup], capacity: KEPT_EVENTS });
-    const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient(
-      plan.container.name,
-    );
-    await container.create();
-    screen.step(
-      `hub ${name}: ${partitionCount} partitions, kept for ${plan.hub.retentionHours} h, group ${plan.consumerGroup}; container ${plan.container.name}`,
-    );
+    const services = await startServices(plan, keep);
+    const { broker, storage, stripe, postgres } = services;
+    const doors = await openDoors(plan, services, keep);
+    const container = await createAll(plan, services, screen);
     const trust = { ledger: join(folder, 'ledger-authority.pem'), azure: join(folder, 'azure-authority.pem') };
-    writeFileSync(trust.ledger, door.authority.pem);
-    writeFileSync(trust.azure, authority.pem);
-    const local = { entra, broker, storageDoor, stripe, ledgerPort: ledgerRelay.port, trust };
+    writeFileSync(trust.ledger, doors.ledger.authority.pem);
+    writeFileSync(trust.azure, services.authority.pem);
+    const producer = new EventHubProducerClient(broker.connectionString, plan.hub.name, { retryOptions: RETRIES });
+    await keep(producer, (client) => client.close());
+    const ledgerUrl = postgres.server.url(plan.database.name);
     return {
-      ...{ plan, stripe, broker, container, storageProxy, ledgerRelay, close },
-      ...containersOf(plan, local),
-      producer: keep(
-        new EventHubProducerClient(broker.connectionString, name, { retryOptions: PRODUCER_RETRIES }),
-        (client) => client.close(),
-      ),
-      logins: door.logins,
+      ...{ plan, stripe, broker, container, producer, close, ...doors },
+      ...containersOf(plan, { ...services, ...doors, trust }),
+      logins: doors.ledger.logins,
       endpoints: {
-        PostgreSQL: postgres.server.url(plan.database.name),
+        PostgreSQL: ledgerUrl,
         'Event Hubs': broker.connectionString,
-        Blobs: storage.endpoint,
+        Blobs: storage.connectionString,
         Stripe: stripe.url,
       },
       async ledgerClient() {
-        const client = new Client({ connectionString: postgres.server.url(plan.database.name) });
+        const client = new Client({ connectionString: ledgerUrl });
         await client.connect();
         return client;
       },
@@ -110,11 +79,67 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
   }
 }
 
+/** Waits for a part and remembers how it is stopped. */
+type Keep = <T>(starting: T | Promise<T>, stop: (part: T) => Promise<unknown>) => Promise<T>;
+const stop = (part: { stop(): Promise<void> }) => part.stop();
+const close = (part: { close(): Promise<void> }) => part.close();
+
+/** What Azure and Stripe have. */
+async function startServices(plan: ProgramPlan, keep: Keep) {
+  const authority = newAuthority('a stand-in for Azure');
+  const entra = await keep(startEntra({ identities: [...plan.identities] }), stop);
+  const { database, administrators } = plan;
+  const verifyToken = ({ type, token }: PutToken) => mayRead(plan, entra, type, token);
+  const [postgres, storage, broker, stripe] = await Promise.all([
+    keep(startEntraPostgres({ database: database.name, administrators }), stop),
+    keep(startBlobStorage(), stop),
+    keep(startAmqpBroker({ tls: authority.sign(HOST), verifyToken }), close),
+    keep(startStripeEmulator({ autoCustomers: true }), close),
+  ]);
+  return { authority, entra, postgres, storage, broker, stripe };
+}
+
+type Services = Awaited<ReturnType<typeof startServices>>;
+
+/** What stands before ledger and storage: who is let in, and what goes wrong. */
+async function openDoors(plan: ProgramPlan, { authority, entra, postgres, storage }: Services, keep: Keep) {
+  const ledger = await keep(startEntraEndpoint({ postgres, entra }), stop);
+  const ledgerRelay = await keep(startOutageRelay(ledger), stop);
+  const storageProxy = await keep(startBlobFaultProxy(storage), stop);
+  const storageDoor = await keep(
+    startStorageDoor({
+      ...storageProxy,
+      certificate: authority.sign(HOST),
+      refuse: (token) => refuse(entra, STORAGE_SERVICE, plan.checkpointers, token),
+    }),
+    stop,
+  );
+  return { ledger, ledgerRelay, storageProxy, storageDoor };
+}
+
+/** The hub and the container; answers the container. */
+async function createAll({ hub, consumerGroup, container }: ProgramPlan, services: Services, screen: Screen) {
+  const { name, partitionCount, retentionHours } = hub;
+  services.broker.createHub(name, {
+    partitions: partitionCount,
+    consumerGroups: [consumerGroup],
+    capacity: KEPT_EVENTS,
+  });
+  const storage = BlobServiceClient.fromConnectionString(services.storage.connectionString);
+  const created = storage.getContainerClient(container.name);
+  await created.create();
+  screen.step(
+    `hub ${name}: ${partitionCount} partitions, kept for ${retentionHours} h, group ${consumerGroup}; ` +
+      `container ${container.name}`,
+  );
+  return created;
+}
+
 /** Every event outlasts the run, as it does the hours that the program says. */
 const KEPT_EVENTS = 10_000_000;
 
 /** A lost acknowledgement is noticed, and the events sent again, before anybody falls asleep. */
-const PRODUCER_RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 4_000 };
+const RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 4_000 };
 
 /** As the service does it: a token of an identity that has the role in the program. Keys are the publisher's. */
 function mayRead({ receivers }: ProgramPlan, entra: Entra, type: string, token: string): boolean {

@@ -5,7 +5,7 @@ import { billingApp } from '../../../aws/app';
 import type { OpenOptions } from '../parts';
 import { type Template, TemplateError } from './template';
 
-export function loadTemplate({ template: file, folder, screen }: OpenOptions): Template {
+export function loadTemplate({ stack: file, folder, screen }: OpenOptions): Template {
   if (file !== undefined) {
     screen.step(`template: ${file}`);
     return JSON.parse(readFileSync(resolve(file), 'utf8')) as Template;
