@@ -1,11 +1,12 @@
 /**
- * A namespace on loopback that speaks AMQP 1.0 as Event Hubs does, for Microsoft's own clients. It keeps everything in
+ * A namespace on loopback that speaks AMQP 1.0 as Event Hubs and Service Bus do, for Microsoft's own clients. It keeps everything in
  * memory. Start several for several namespaces.
  */
 import type { PutToken, VerifyToken } from './access';
 import type { EventHub, EventHubOptions } from './event-hub';
 import type { AmqpFaults } from './faults';
 import { Namespace } from './namespace';
+import type { Queue, QueueOptions } from './queue';
 
 export interface AmqpBrokerOptions {
   /** Of the plain listener. Default: any free one. */
@@ -40,11 +41,15 @@ export interface AmqpBroker {
   readonly tlsAddress: string | undefined;
   /** By name in lower case. */
   readonly hubs: ReadonlyMap<string, EventHub>;
+  /** By path in lower case; dead letters are at `<queue>/$deadletterqueue`. */
+  readonly queues: ReadonlyMap<string, Queue>;
   readonly faults: AmqpFaults;
   /** Tokens that clients put, in order, good or not. */
   readonly tokens: readonly PutToken[];
   /** @throws when the name is taken, or an option has a value that is not allowed */
   createHub(name: string, options?: EventHubOptions): EventHub;
+  /** @throws when the name is taken, or an option has a value that is not allowed */
+  createQueue(name: string, options?: QueueOptions): Queue;
   /** Cuts every connection and frees the ports. */
   close(): Promise<void>;
 }
@@ -56,15 +61,17 @@ export async function startAmqpBroker(options: AmqpBrokerOptions = {}): Promise<
   try {
     const port = await namespace.listen(options.port ?? 0);
     const tlsPort = tls === undefined ? undefined : await namespace.listen(tls.port ?? 0, tls);
-    const { hubs, faults, access } = namespace;
+    const { hubs, queues, faults, access } = namespace;
     return {
       port,
       connectionString: `Endpoint=sb://127.0.0.1:${port};SharedAccessKeyName=local;SharedAccessKey=bG9jYWw=;UseDevelopmentEmulator=true;`,
       tlsAddress: tlsPort === undefined ? undefined : `sb://127.0.0.1:${tlsPort}`,
       hubs,
+      queues,
       faults,
       tokens: access.tokens,
       createHub: (name, hub = {}) => namespace.createHub(name, hub),
+      createQueue: (name, queue = {}) => namespace.createQueue(name, queue),
       close: () => namespace.close(),
     };
   } catch (error) {

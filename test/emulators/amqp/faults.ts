@@ -10,9 +10,10 @@ export interface Place {
 
 /** What a fault does to a send. */
 export type SendFault = 'lose-ack' | 'busy';
+type Fault = SendFault | 'lose-settlement';
 
 interface Armed {
-  readonly what: SendFault;
+  readonly what: Fault;
   readonly place: Place;
   left: number;
 }
@@ -48,6 +49,11 @@ export class AmqpFaults {
   /** Refuses the next sends with `com.microsoft:server-busy`, and keeps nothing of them. */
   busy(times = 1, place: Place = {}): void {
     this.armed.push({ what: 'busy', place, left: times });
+  }
+
+  /** Applies the next settlements of a queue's messages, then cuts the connection instead of saying so. */
+  loseSettlement(times = 1, place: Place = {}): void {
+    this.armed.push({ what: 'lose-settlement', place, left: times });
   }
 
   /** Links here stay open and send nothing, new ones too, until the answer is called. */
@@ -107,7 +113,16 @@ export class AmqpFaults {
 
   /** The fault that strikes this send; it is used up by it. */
   takeSend(at: Place): SendFault | undefined {
-    const found = this.armed.find(({ place }) => covers(place, at));
+    return this.takeFault(at, ['lose-ack', 'busy']) as SendFault | undefined;
+  }
+
+  /** Whether the answer to this settlement is lost; the fault is used up by it. */
+  takeSettlement(at: Place): boolean {
+    return this.takeFault(at, ['lose-settlement']) !== undefined;
+  }
+
+  private takeFault(at: Place, kinds: readonly Fault[]): Fault | undefined {
+    const found = this.armed.find(({ what, place }) => kinds.includes(what) && covers(place, at));
     if (found === undefined) return undefined;
     found.left -= 1;
     this.armed = this.armed.filter(({ left }) => left > 0);

@@ -32,8 +32,12 @@ export interface Outlet {
   /** Closes the link from the service's side. */
   end(error: LinkError): void;
   /** The client said what became of a message; absent where messages are settled when they are sent. */
-  settle?(delivery: Delivery): void;
+  settle?(delivery: Delivery, outcome: OutcomeName): void;
 }
+
+/** What a client says of a message that it received. */
+export const OUTCOMES = ['accepted', 'rejected', 'released', 'modified'] as const;
+export type OutcomeName = (typeof OUTCOMES)[number];
 
 /** One kind of entity: `$cbs`, `$management`, event hubs, queues. */
 export interface Route {

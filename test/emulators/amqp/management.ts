@@ -3,7 +3,7 @@ import type { EventHub } from './event-hub';
 import { noPartition } from './event-hub-route';
 import type { AmqpMessage } from './event-log';
 import { type Route, SILENT_OUTLET } from './links';
-import { type Answer, answer, propertiesOf } from './requests';
+import { type Answer, answer, failure, propertiesOf, success } from './requests';
 import { rhea } from './rhea';
 
 const ADDRESS = '$management';
@@ -68,16 +68,3 @@ function describePartition(hub: EventHub, partition: string): object {
     is_partition_empty: log.begin === log.end,
   };
 }
-
-const success = (body: object): Answer => ({
-  properties: { statusCode: rhea().types.wrap_int(200), statusDescription: 'OK' },
-  body,
-});
-
-const failure = (code: number, condition: string, description: string): Answer => ({
-  properties: {
-    statusCode: rhea().types.wrap_int(code),
-    errorCondition: rhea().types.wrap_symbol(condition),
-    statusDescription: description,
-  },
-});

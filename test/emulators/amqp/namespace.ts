@@ -6,8 +6,11 @@ import { CBS, cbsRoute } from './cbs';
 import { EventHub, type EventHubOptions, type LinkError } from './event-hub';
 import { eventHubRoute } from './event-hub-route';
 import { AmqpFaults, covers, type Place } from './faults';
-import { type Inlet, incomingOf, type Outlet, type Route, refuse } from './links';
+import { type Inlet, incomingOf, OUTCOMES, type Outlet, type Route, refuse } from './links';
 import { managementRoute } from './management';
+import { Queue, type QueueOptions } from './queue';
+import { queueManagementRoute } from './queue-management';
+import { queueRoute } from './queue-route';
 import { rhea } from './rhea';
 import { MAX_MESSAGE_BYTES } from './sends';
 
@@ -35,6 +38,8 @@ export interface NamespaceOptions {
 export class Namespace {
   /** By name in lower case. */
   readonly hubs = new Map<string, EventHub>();
+  /** By path in lower case, dead letters too. */
+  readonly queues = new Map<string, Queue>();
   readonly faults: AmqpFaults;
   readonly access: Access;
   private readonly container = rhea().create_container({ id: 'chargeonce-amqp' });
@@ -59,6 +64,8 @@ export class Namespace {
       cbsRoute(this.faults, this.access),
       managementRoute(this.hubs),
       eventHubRoute({ hubs: this.hubs, faults: this.faults, now, cut }),
+      queueManagementRoute(this.queues),
+      queueRoute({ queues: this.queues, faults: this.faults, cut }),
     ];
     this.container.sasl_server_mechanisms.enable_anonymous();
     this.serve();
@@ -69,6 +76,14 @@ export class Namespace {
     const hub = new EventHub(name, options, this.options.now);
     this.hubs.set(name.toLowerCase(), hub);
     return hub;
+  }
+
+  createQueue(name: string, options: QueueOptions): Queue {
+    this.checkFree(name);
+    const queue = new Queue(name, options, this.options.now);
+    for (const each of [queue, queue.deadLetters])
+      if (each !== undefined) this.queues.set(each.name.toLowerCase(), each);
+    return queue;
   }
 
   /** Answers the port. */
@@ -100,10 +115,12 @@ export class Namespace {
     await Promise.all(ended);
     for (const outlet of this.outlets.values()) outlet.closed();
     this.outlets.clear();
+    for (const queue of this.queues.values()) queue.close();
   }
 
   private checkFree(name: string): void {
-    if (this.hubs.has(name.toLowerCase())) throw new Error(`There is a hub ${name} already.`);
+    const kind = this.hubs.has(name.toLowerCase()) ? 'hub' : 'queue';
+    if (kind === 'hub' || this.queues.has(name.toLowerCase())) throw new Error(`There is a ${kind} ${name} already.`);
   }
 
   private serve(): void {
@@ -118,6 +135,12 @@ export class Namespace {
     });
     on('sendable', ({ sender }) => sender && this.outlets.get(sender)?.pump());
     on('sender_draining', ({ sender }) => sender && this.outlets.get(sender)?.drain());
+    for (const outcome of OUTCOMES) {
+      on(
+        outcome,
+        ({ sender, delivery }) => sender && delivery && this.outlets.get(sender)?.settle?.(delivery, outcome),
+      );
+    }
     on('sender_close', ({ sender }) => sender && this.forget(sender));
     on('session_close', ({ connection, session }) =>
       this.forgetAll((sender) => sender.connection === connection && sender.session === session),

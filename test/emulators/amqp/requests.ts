@@ -1,6 +1,7 @@
 /** Requests and their answers: an answer goes to the link that the request names. */
 import type { Connection, Sender } from 'rhea';
 import type { AmqpMessage } from './event-log';
+import { rhea } from './rhea';
 
 export interface Answer {
   readonly properties: Record<string, unknown>;
@@ -19,4 +20,20 @@ export function answer(connection: Connection, request: AmqpMessage, { propertie
 
 export function propertiesOf(request: AmqpMessage): Record<string, unknown> {
   return (request.application_properties ?? {}) as Record<string, unknown>;
+}
+
+/** Of `$management`; 204 says that there is nothing. */
+export function success(body: object | null, code = 200): Answer {
+  return { properties: { statusCode: rhea().types.wrap_int(code), statusDescription: 'OK' }, body };
+}
+
+export function failure(code: number, condition: string, description: string): Answer {
+  const { types } = rhea();
+  return {
+    properties: {
+      statusCode: types.wrap_int(code),
+      errorCondition: types.wrap_symbol(condition),
+      statusDescription: description,
+    },
+  };
 }
