@@ -38,9 +38,10 @@ both at the same time, publishes events, does to it what production does, and pr
   --template F    a CloudFormation template to run instead of the one that is synthesized (a copy you changed);
                   means --source kinesis
   --program F     a Pulumi program to run instead of stacks/azure; means --source event-hubs
-  --faults LIST   all (default), none, or some of: those of both sources (${names(FAULT_NAMES.filter(isShared))}),
-                  those of Kinesis (${names(only('kinesis'))}),
-                  and those of Event Hubs (${names(only('event-hubs'))})
+  --faults LIST   all (default), none, or some of
+                  both: ${names(FAULT_NAMES.filter(isShared))}
+                  kinesis: ${names(only('kinesis'))}
+                  event-hubs: ${names(only('event-hubs'))}
   --seed S        seed of the made-up events (1)
   --keep          stay up after the verdict; prints the endpoints and writes a worker's environment to .env.local,
                   or to .env.<source>.local when there are two

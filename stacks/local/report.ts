@@ -62,9 +62,9 @@ export function reportTable(report: Report): string {
 
 function sentence(report: Report): string {
   if (report.verdict === 'fail') return `FAIL after ${report.seconds} s: see the problems above.`;
-  const ended = report.sources.flatMap((source) =>
-    OTHER_ENDS.filter(([key]) => source[key] > 0).map(([key, words]) => `${source[key]} ${words}`),
-  );
+  const ended = OTHER_ENDS.map(([key, words]) => {
+    return { words, count: report.sources.reduce((sum, source) => sum + source[key], 0) };
+  }).flatMap(({ words, count }) => (count > 0 ? [`${count} ${words}`] : []));
   const others = ended.length === 0 ? '' : ` or ended as it must (${ended.join(', ')})`;
   return `PASS in ${report.seconds} s: every valid (customer, period) charged once${others}, nothing charged twice, nothing lost.`;
 }

@@ -40,6 +40,23 @@ const struck = (seen: number): FaultLog => {
   return log;
 };
 
+describe('the verdict of two sources', () => {
+  const good = verdict(evidence());
+  const bad = verdict(evidence({ source: 'event-hubs', refused: ['line 5: too large'] }));
+
+  it('is pass when both are, and sums up how they ended', () => {
+    const report = sumUp([good, verdict(evidence({ source: 'event-hubs' }))], 1);
+    expect(report).toMatchObject({ verdict: 'pass', problems: [] });
+    expect(report.sources.map(({ source }) => source)).toEqual(['kinesis', 'event-hubs']);
+    expect(reportTable(report)).toContain('ended as it must (4 declined)');
+  });
+
+  it('is fail when one is, and says which', () => {
+    const report = sumUp([good, bad], 1);
+    expect(report).toMatchObject({ verdict: 'fail', problems: ['event-hubs: Not published: line 5: too large.'] });
+  });
+});
+
 describe('verdict', () => {
   it('is pass when everything ended as it must', () => {
     const report = reportOf({ faults: struck(1) });

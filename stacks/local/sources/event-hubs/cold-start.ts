@@ -1,6 +1,7 @@
 /** All workers claim on an empty container at the same moment: one of them wins each partition. */
 import { systemHost } from '../../../../runtime/host';
 import type { BlobRequest } from '../../../../test/support/blob-fault-proxy';
+import type { FaultLog } from '../../faults/context';
 import { until } from '../../fleet';
 import type { Stage } from '../../stage';
 import type { EventHubsParts } from './parts';
@@ -25,14 +26,20 @@ export async function startTogether(stage: Stage<EventHubsParts>): Promise<void>
   } finally {
     gate.remove();
   }
-  for (const [blob, requests] of collisions()) {
-    const won = ownersOf(requests.filter(({ status = 0 }) => status < 300));
-    log.injected('cold-start');
-    if (won.size === 1) log.seen('cold-start');
-    if (won.size > 1) log.problems.push(`The partition ${nameOf(blob)} was claimed by ${won.size} workers at once.`);
-  }
+  judgeClaims(gate.hits, log);
   const count = collisions().length;
   screen.fault('cold-start', `${count} partitions were claimed by several workers on an empty container`);
+}
+
+/** Of several workers that claim a partition at once, exactly one is told that it has it. */
+export function judgeClaims(claims: readonly BlobRequest[], log: FaultLog): void {
+  for (const [blob, requests] of byBlob(claims)) {
+    if (ownersOf(requests).size < 2) continue;
+    const won = ownersOf(requests.filter(({ status = 599 }) => status < 300));
+    log.injected('cold-start');
+    if (won.size === 1) log.seen('cold-start');
+    if (won.size > 1) log.problems.push(`Partition ${nameOf(blob)} was claimed by ${won.size} workers at once.`);
+  }
 }
 
 function claims({ method, path, query }: BlobRequest): boolean {
