@@ -51,6 +51,8 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await requireUtf8(client);
     if (options.plan) return await plan(clients, options.workerRole);
     return await apply(clients, options.workerRole);
+  } catch (error) {
+    throw await withOwner(client, error);
   } finally {
     await client.end();
     // One that could not be opened has been reported by whoever asked for it.
@@ -77,6 +79,19 @@ async function requireUtf8(client: Client): Promise<void> {
   throw new Error(
     `The database's encoding is ${encoding}, which cannot hold every text; the ledger needs UTF8. ` +
       "Make a new one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+  );
+}
+
+/** Whoever migrates in another's place is refused in words that name no owner: these do. */
+async function withOwner(client: Client, error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== '42501') return error;
+  const found = await client.query<{ owner: string }>(QUERIES.findLedgerOwner).catch(() => undefined);
+  const owner = found?.rows[0]?.owner;
+  if (owner === undefined) return error;
+  return new Error(
+    `${error.message}. The ledger's tables belong to the role ${owner}: migrate as that role or as one that has its ` +
+      `rights, or let one that has both give them to yours: REASSIGN OWNED BY "${owner}" TO …`,
+    { cause: error },
   );
 }
 

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readDatabaseConfig } from '../../runtime/config';
+import { systemHost } from '../../runtime/host';
 import { type Ledger, type LedgerConnection, migrate } from '../../runtime/ledger';
+import { runCli } from '../../runtime/ops/cli';
 import { ledgerConnection } from '../../runtime/ops/ledger-connection';
+import { migrateVerb } from '../../runtime/ops/migrate';
 import {
   type Entra,
   type EntraEndpoint,
@@ -17,6 +20,7 @@ import {
   startEntraPostgres,
 } from '../support/entra';
 import { KeptLog } from '../support/quiet';
+import { fakeShell } from '../unit/ops/fake-shell';
 import { claimWithIntent, openTestLedger } from './support';
 
 /** The SDK keeps tokens for the whole process by client id: a test that counts requests uses a new identity. */
@@ -66,11 +70,11 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((ledger) => ledger.close()));
 });
 
-/** The connection of a process that has this identity and says that it is `user`. */
-function connectionOf(who: EntraIdentity, user = who.name): Promise<LedgerConnection> {
+/** The settings of a process that has this identity and says that it is `user`; the SDK reads the process's own. */
+function settingsOf(who: EntraIdentity, user = who.name): Record<string, string> {
   const environment = entra.environment(who.clientId);
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  const read = readDatabaseConfig({
+  return {
     ...environment,
     PGHOST: endpoint.host,
     PGPORT: String(endpoint.port),
@@ -78,7 +82,11 @@ function connectionOf(who: EntraIdentity, user = who.name): Promise<LedgerConnec
     PGUSER: user,
     DATABASE_AUTH: 'entra',
     PGSSLROOTCERT: join(folder, 'ca.pem'),
-  });
+  };
+}
+
+function connectionOf(who: EntraIdentity, user = who.name): Promise<LedgerConnection> {
+  const read = readDatabaseConfig(settingsOf(who, user));
   if (!read.ok) throw new Error(read.problems.join());
   return ledgerConnection(read.config);
 }
@@ -218,5 +226,31 @@ describe('what is refused', () => {
     await expect(open({ ...rest, ssl: { mode: 'verify-full' } }, 300).ping()).rejects.toThrow(/certificate/);
     await expect(open({ ...rest, ssl: false }, 300).ping()).rejects.toThrow('no encryption');
     expect(endpoint.logins).toEqual([]);
+  });
+});
+
+describe('chargeonce migrate', () => {
+  async function run(env: Record<string, string>, ...args: string[]) {
+    const { shell, written } = fakeShell(['migrate', ...args], env);
+    const code = await runCli({ shell, host: systemHost, verbs: [migrateVerb], version: '0' });
+    return { code, ...written };
+  }
+
+  test('makes the role of a worker that then logs in, as an init container runs it', async () => {
+    const second = identity('second-worker');
+    identities.push(second);
+    await expect(open(await connectionOf(second), 1).ping()).rejects.toThrow('The role second-worker must exist');
+    const flags = ['--worker-role', second.name, '--worker-auth', 'entra', '--worker-principal', second.principalId];
+    const { code, out, err } = await run(settingsOf(MIGRATOR), '--apply', ...flags);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(`pgaadauth_create_principal_with_oid('second-worker', '${second.principalId}', 'service'`);
+    await open(await connectionOf(second)).ping();
+  });
+
+  test('says what the migrator must be when its login is refused', async () => {
+    const { code, out, err } = await run(settingsOf(WORKER, MIGRATOR.name), '--apply');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('Service Principals cannot generate AAD_AUTH_TOKENTYPE_APP_USER tokens');
+    expect(err).toContain(`${MIGRATOR.name} must be a Microsoft Entra administrator of the server`);
   });
 });

@@ -142,6 +142,17 @@ describe('what is refused, in words', () => {
     expect(await postgres.asProvider("SELECT to_regclass('billing_records') AS found")).toEqual([{ found: null }]);
   });
 
+  test('another migrator than the one that owns the tables, and giving them to it helps', async () => {
+    await run();
+    const successor = { name: 'next-migrator', principalId: '0b1ec700-0000-4000-8000-000000000004' };
+    await postgres.addAdministrator(successor);
+    await expect(run({}, false, successor.name)).rejects.toThrow(
+      /permission denied.*The ledger's tables belong to the role usage-migrator: migrate as that role/s,
+    );
+    await postgres.asProvider(`REASSIGN OWNED BY "${MIGRATOR.name}" TO "${successor.name}"`);
+    expect((await run({}, false, successor.name)).applied).toEqual([]);
+  });
+
   test.each(['', 'usage-worker', '0b1ec700'])('the object id %j', async (principalId) => {
     await expect(run({ principalId })).rejects.toThrow('It is not the client id and not the name');
   });

@@ -511,6 +511,7 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1::text) AS present,
   (SELECT object_id FROM pg_catalog.pgaadauth_list_principals(false)
       AS p(role_name, principal_type, object_id, tenant_id, is_mfa, is_admin)
     WHERE role_name = $1::text) AS object_id`,
+  findLedgerOwner: `SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid = to_regclass('ledger_migrations')`,
   findMigrationsTable: `SELECT to_regclass('ledger_migrations') IS NOT NULL AS present`,
   findRole: `SELECT rolname = current_user AS migrates,
   array_remove(ARRAY[CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolcreatedb THEN 'CREATEDB' END,
