@@ -87,6 +87,8 @@ export class EventHubsBilling extends pulumi.ComponentResource {
   readonly workspaceId: pulumi.Output<string>;
   /** One line for a shell: starts the ops job. It asks for `--help`: put your verb there. */
   readonly opsCommand: pulumi.Output<string>;
+  /** One line for a shell: shows what the newest execution of the ops job says. */
+  readonly opsLogsCommand: pulumi.Output<string>;
   /** One line for a shell that brings the schema up to date. Absent: `migrations` is at-start. */
   readonly migrateCommand: pulumi.Output<string> | undefined;
 
@@ -137,6 +139,7 @@ export class EventHubsBilling extends pulumi.ComponentResource {
     );
     this.egressIps = this.ledger.egressIps;
     this.opsCommand = this.consumer.opsCommand;
+    this.opsLogsCommand = this.consumer.opsLogsCommand;
     this.migrateCommand = this.consumer.migrateCommand;
     this.registerOutputs({
       fullyQualifiedNamespace: this.eventHub.fullyQualifiedNamespace,
@@ -144,6 +147,7 @@ export class EventHubsBilling extends pulumi.ComponentResource {
       ledgerHost: this.ledger.host,
       egressIps: this.egressIps,
       opsCommand: this.opsCommand,
+      opsLogsCommand: this.opsLogsCommand,
       migrateCommand: this.migrateCommand,
     });
   }

@@ -112,5 +112,5 @@ new BillingMonitoring('watch', {
   alertEmails: config.getObject<string[]>('alertEmails') ?? placeholders.alertEmails,
 });
 
-export const { opsCommand, migrateCommand } = consumer;
+export const { opsCommand, opsLogsCommand, migrateCommand } = consumer;
 export const egressIp = exit.ipAddress;

@@ -23,6 +23,6 @@ const billing = new EventHubsBilling('usage', {
 
 billing.eventHub.grantPublish('metering', config.get('meteringPrincipalId') ?? placeholders.meteringPrincipalId);
 
-export const opsCommand = billing.opsCommand;
+export const { opsCommand, opsLogsCommand } = billing;
 export const eventHubsNamespace = billing.eventHub.fullyQualifiedNamespace;
 export const eventHubName = billing.eventHub.eventHub.name;

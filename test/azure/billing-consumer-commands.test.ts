@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GROUP, runConsumer } from './consumer-program';
+import { container, GROUP, runConsumer } from './consumer-program';
 import { SUBSCRIPTION } from './mock-azure';
 import { knownValue } from './mocks';
 
@@ -65,6 +65,17 @@ describe('the ops command', () => {
     const run = await runConsumer(undefined, { preview: true });
     expect(await knownValue(run.result.opsCommand)).toBeUndefined();
     expect(await knownValue((await runConsumer()).result.opsCommand)).not.toContain('\n');
+  });
+});
+
+describe('the command for its output', () => {
+  it('follows the newest execution', async () => {
+    const run = await runConsumer();
+    const name = String(run.named('charges-ops').inputs.jobName);
+    const line = await knownValue(run.result.opsLogsCommand);
+    const args = ['containerapp', 'job', 'logs', 'show', ...job(name), '--container', 'ops'];
+    expect(line).toBe(`az ${args.join(' ')} --tail 300 --follow true`);
+    expect(container(run, 'ops').name).toBe('ops');
   });
 });
 

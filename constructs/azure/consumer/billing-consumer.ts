@@ -18,7 +18,7 @@ import {
 import { CPU, checkConsumer, REPLICAS } from './consumer-checks';
 import { migrateContainer, opsContainer, type Size, workerContainer } from './consumer-containers';
 import { type ChargingSettings, migrateSettings, opsSettings, workerSettings } from './consumer-environment';
-import { startCommand, startWithCommand } from './job-command';
+import { logsCommand, startCommand, startWithCommand } from './job-command';
 import { type Place, placeOf } from './managed-environment';
 import { addManualJob } from './manual-job';
 import { physicalName } from './physical-name';
@@ -52,10 +52,15 @@ export class BillingConsumer extends pulumi.ComponentResource {
   /** Any verb of `chargeonce`, next to the ledger: it reaches the ledger and Stripe, and neither hub nor checkpoints. */
   readonly job: app.Job;
   /**
-   * One line for a shell with the Azure CLI: starts `job` and prints the name of the execution, whose output is in the
-   * logs. It asks for `--help`: put your verb in place of it, each word in quotes, with commas.
+   * One line for a shell with the Azure CLI: starts `job` and prints the name of the execution. It asks for `--help`: put
+   * your verb in place of it, each word in quotes, with commas.
    */
   readonly opsCommand: pulumi.Output<string>;
+  /**
+   * One line that shows what the newest execution of `job` says, some seconds after it was started; later, the logs have
+   * it.
+   */
+  readonly opsLogsCommand: pulumi.Output<string>;
   /** Brings the schema up to date when somebody starts it. Absent: `migrations` is at-start. */
   readonly migrateJob: app.Job | undefined;
   /** One line for a shell with the Azure CLI that starts `migrateJob`. Absent: `migrations` is at-start. */
@@ -102,7 +107,9 @@ export class BillingConsumer extends pulumi.ComponentResource {
       this.migrateJob && startCommand({ ...args, id: this.migrateJob.id, name: physicalName(name, 'migrate') });
     const settings = { args, identity: this.identity, stripeShare: share, migrateCommand: this.migrateCommand };
     this.job = this.addOpsJob(wiring, settings);
-    this.opsCommand = startWithCommand({ ...args, id: this.job.id, name: physicalName(name, 'ops') }, ['--help']);
+    const ops = { ...args, id: this.job.id, name: physicalName(name, 'ops') };
+    this.opsCommand = startWithCommand(ops, ['--help']);
+    this.opsLogsCommand = logsCommand(ops, 'ops');
     this.app = this.addApp(wiring, settings);
     this.registerOutputs({
       app: this.app,
@@ -111,6 +118,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
       environment: this.environment,
       job: this.job,
       opsCommand: this.opsCommand,
+      opsLogsCommand: this.opsLogsCommand,
       migrateJob: this.migrateJob,
       migrateCommand: this.migrateCommand,
       metricsService: this.metricsService,

@@ -32,6 +32,11 @@ export function startWithCommand(job: JobToStart, args: readonly string[]): pulu
   return pulumi.interpolate`${show} | ${start}`;
 }
 
+/** Shows what the newest execution of the job says, until you press Ctrl-C. */
+export function logsCommand(job: JobToStart, container: string): pulumi.Output<string> {
+  return pulumi.interpolate`az containerapp job logs show ${whereabouts(job)} --container ${container} --tail 300 --follow true`;
+}
+
 function whereabouts(job: JobToStart): pulumi.Output<string> {
   const subscription = pulumi.output(job.id).apply((id) => /^\/subscriptions\/([^/]+)\//.exec(id)?.[1]);
   return pulumi
