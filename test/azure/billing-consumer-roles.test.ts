@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { BillingConsumer } from '../../constructs/azure';
+import type { BillingConsumer } from '../../constructs/azure';
 import { ROLES } from '../../constructs/azure/shared/roles';
-import { at, type Change, GROUP_ID, runConsumer, smallest } from './consumer-program';
-import { type Registered, type Run, runProgram } from './mocks';
+import { at, type Change, GROUP_ID, runConsumer, runConsumers } from './consumer-program';
+import { knownValue, type Registered, type Run } from './mocks';
+
+interface IdentitySetting {
+  readonly identity: string;
+  readonly lifecycle: string;
+}
 
 const ROLE_NAMES = new Map<unknown, string>(
   Object.entries(ROLES).map(([name, id]) => [`/providers/Microsoft.Authorization/roleDefinitions/${id}`, name]),
@@ -12,10 +17,11 @@ const assignments = (run: Run<unknown>) => run.ofType('azure-native:authorizatio
 
 const lastWord = (id: unknown) => String(id).split('/').at(-1);
 
-/** Who may do what, and where: each in one line. */
-function mayDo(run: Run<BillingConsumer>, principals: Readonly<Record<string, unknown>>): string[] {
-  const who = new Map(Object.entries(principals).map(([name, id]) => [id, name]));
+/** Who of a consumer may do what, and where: each in one line. */
+async function mayDo(run: Run<readonly BillingConsumer[]>, index: number): Promise<string[]> {
+  const who = await principals(run.result[index]);
   return assignments(run)
+    .filter(({ inputs }) => who.has(inputs.principalId))
     .map(({ inputs }) => {
       const scope = String(inputs.scope).replace(`${GROUP_ID}/providers/`, '');
       return `${who.get(inputs.principalId)}: ${ROLE_NAMES.get(inputs.roleDefinitionId)} on ${scope}`;
@@ -23,10 +29,14 @@ function mayDo(run: Run<BillingConsumer>, principals: Readonly<Record<string, un
     .sort();
 }
 
-async function principalsOf(run: Run<BillingConsumer>): Promise<Record<string, unknown>> {
-  const { identity, migratorIdentity } = run.result;
-  const id = (output: typeof identity.principalId) => new Promise((resolve) => output.apply(resolve));
-  return { worker: await id(identity.principalId), migrator: await id(migratorIdentity.principalId) };
+/** Names of a consumer's identities by their object ids. */
+async function principals(consumer: BillingConsumer | undefined): Promise<Map<unknown, string>> {
+  if (consumer === undefined) throw new Error('There is no such consumer.');
+  const { identity, migratorIdentity } = consumer;
+  return new Map([
+    [await knownValue(identity.principalId), 'worker'],
+    [await knownValue(migratorIdentity.principalId), 'migrator'],
+  ]);
 }
 
 const SMALLEST = [
@@ -40,45 +50,79 @@ const SMALLEST = [
 ];
 const PULL = 'Microsoft.ContainerRegistry/registries/contoso';
 
-describe('all that the identities may do', () => {
-  it.each<[string, Change, unknown[]]>([
-    ['with an image in a registry of Azure', (args) => args, [`worker: AcrPull on ${PULL}`, ...SMALLEST]],
-    [
-      'when migrated by hand',
-      (args) => ({ ...args, migrations: 'manual' }),
-      [`migrator: AcrPull on ${PULL}`, `worker: AcrPull on ${PULL}`, ...SMALLEST],
-    ],
-    [
-      'with a public image',
-      (args) => ({ ...args, image: args.image.replace('contoso.azurecr.io', 'ghcr.io/contoso') }),
-      SMALLEST,
-    ],
-    [
-      'with a registry elsewhere',
-      (args) => ({
-        ...args,
-        registry: { server: 'contoso.azurecr.io', id: '/subscriptions/other/registries/contoso' },
-      }),
-      ['worker: AcrPull on /subscriptions/other/registries/contoso', ...SMALLEST],
-    ],
-    [
-      'with a key of the stack',
-      ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({ ...args, stripeKey: 'rk_test_1' }),
-      [`worker: AcrPull on ${PULL}`, SMALLEST[0], SMALLEST[2]],
-    ],
-    ['when it scales', (args) => ({ ...args, maxReplicas: 4 }), [`worker: AcrPull on ${PULL}`, ...SMALLEST]],
-  ])('%s', async (_, change, allowed) => {
-    const run = await runConsumer(change);
-    expect(mayDo(run, await principalsOf(run))).toEqual(allowed);
+const SHAPES: readonly [string, Change, unknown[]][] = [
+  ['with an image in a registry of Azure', (args) => args, [`worker: AcrPull on ${PULL}`, ...SMALLEST]],
+  [
+    'when migrated by hand',
+    (args) => ({ ...args, migrations: 'manual' }),
+    [`migrator: AcrPull on ${PULL}`, `worker: AcrPull on ${PULL}`, ...SMALLEST],
+  ],
+  [
+    'with a public image',
+    (args) => ({ ...args, image: args.image.replace('contoso.azurecr.io', 'ghcr.io/contoso') }),
+    SMALLEST,
+  ],
+  [
+    'with a registry elsewhere',
+    (args) => ({ ...args, registry: { server: 'contoso.azurecr.io', id: '/subscriptions/other/registries/contoso' } }),
+    ['worker: AcrPull on /subscriptions/other/registries/contoso', ...SMALLEST],
+  ],
+  [
+    'with a key of the stack',
+    ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({ ...args, stripeKey: 'rk_test_1' }),
+    [`worker: AcrPull on ${PULL}`, SMALLEST[0], SMALLEST[2]],
+  ],
+  ['when it scales', (args) => ({ ...args, maxReplicas: 4 }), [`worker: AcrPull on ${PULL}`, ...SMALLEST]],
+];
+const [AT_START, BY_HAND] = [0, 1];
+
+describe('what the identities have', () => {
+  let run: Run<readonly BillingConsumer[]>;
+  beforeAll(async () => {
+    run = await runConsumers(SHAPES.map(([, change]) => change));
   });
 
-  it('leaves the ledger’s ownership to the migrator', async () => {
-    const run = await runConsumer();
-    const { migrator } = await principalsOf(run);
+  it.each(SHAPES.map(([what, , allowed], index) => ({ what, allowed, index })))(
+    'is this, $what',
+    async ({ allowed, index }) => {
+      expect(await mayDo(run, index)).toEqual(allowed);
+    },
+  );
+
+  it('is the ledger’s ownership for the migrator alone', async () => {
     const owners = run.ofType('azure-native:dbforpostgresql:AdministratorsMicrosoftEntra');
-    expect(owners.map(({ inputs }) => inputs)).toMatchObject([
-      { objectId: migrator, principalName: 'charges-migrator' },
+    const who = await principals(run.result[AT_START]);
+    const ours = owners.filter(({ name }) => name === 'charges-0-ledger-owner');
+    expect(ours.map(({ inputs }) => [who.get(inputs.objectId), inputs.principalName])).toEqual([
+      ['migrator', 'charges-0-migrator'],
     ]);
+    expect(owners).toHaveLength(SHAPES.length);
+  });
+
+  const lifecycles = (index: number) =>
+    (at(run.named(`charges-${index}-app`).inputs, 'configuration', 'identitySettings') as IdentitySetting[])
+      .map(({ identity, lifecycle }) => `${lastWord(identity)} ${lifecycle}`)
+      .sort();
+  const identities = (name: string) =>
+    (at(run.named(name).inputs, 'identity', 'userAssignedIdentities') as string[]).map(lastWord).sort();
+
+  it('is a token of the ledger’s owner in the init container only', () => {
+    expect(identities('charges-0-app')).toEqual(['charges-0-migrator', 'charges-0-worker']);
+    expect(lifecycles(AT_START)).toEqual(['charges-0-migrator Init', 'charges-0-worker Main']);
+    expect(identities('charges-0-ops')).toEqual(['charges-0-worker']);
+  });
+
+  it('is no token of the ledger’s owner near the app when it is migrated by hand', () => {
+    expect(identities('charges-1-app')).toEqual(['charges-1-worker']);
+    expect(lifecycles(BY_HAND)).toEqual(['charges-1-worker Main']);
+    expect(identities('charges-1-migrate')).toEqual(['charges-1-migrator']);
+  });
+
+  it('never meets what another consumer of the same hub, store and ledger has', () => {
+    const urns = run.resources.map(({ urn }) => urn);
+    expect(new Set(urns).size).toBe(urns.length);
+    const names = assignments(run).map(({ inputs }) => inputs.roleAssignmentName);
+    expect(new Set(names).size).toBe(names.length);
   });
 });
 
@@ -117,42 +161,3 @@ function waitsFor(run: Run<unknown>, { dependsOn }: Registered): string[] {
   const names = new Map(run.resources.map(({ urn, name }) => [urn, name]));
   return dependsOn.flatMap((urn) => names.get(urn) ?? []);
 }
-
-describe('tokens', () => {
-  const lifecycles = (run: Run<unknown>) =>
-    (
-      at(run.named('charges-app').inputs, 'configuration', 'identitySettings') as {
-        identity: string;
-        lifecycle: string;
-      }[]
-    )
-      .map(({ identity, lifecycle }) => `${lastWord(identity)} ${lifecycle}`)
-      .sort();
-  const identities = (run: Run<unknown>, name: string) =>
-    (at(run.named(name).inputs, 'identity', 'userAssignedIdentities') as string[]).map(lastWord).sort();
-
-  it('of the ledger’s owner are had by the init container only', async () => {
-    const run = await runConsumer();
-    expect(identities(run, 'charges-app')).toEqual(['charges-migrator', 'charges-worker']);
-    expect(lifecycles(run)).toEqual(['charges-migrator Init', 'charges-worker Main']);
-    expect(identities(run, 'charges-ops')).toEqual(['charges-worker']);
-  });
-
-  it('of the ledger’s owner never come near the app when it is migrated by hand', async () => {
-    const run = await runConsumer((args) => ({ ...args, migrations: 'manual' }));
-    expect(identities(run, 'charges-app')).toEqual(['charges-worker']);
-    expect(lifecycles(run)).toEqual(['charges-worker Main']);
-    expect(identities(run, 'charges-migrate')).toEqual(['charges-migrator']);
-  });
-});
-
-it('two consumers of one hub, store and ledger do not meet', async () => {
-  const run = await runProgram(() => {
-    const parts = smallest();
-    return [new BillingConsumer('first', parts), new BillingConsumer('second', parts)];
-  });
-  const urns = run.resources.map(({ urn }) => urn);
-  expect(new Set(urns).size).toBe(urns.length);
-  const names = assignments(run).map(({ inputs }) => inputs.roleAssignmentName);
-  expect(new Set(names).size).toBe(names.length);
-});
