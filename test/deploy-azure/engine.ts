@@ -16,9 +16,13 @@ import { pulumiCli } from './cli';
 import { type LanguageHost, startLanguageHost } from './language-host/host';
 import { Cloud } from './provider/cloud';
 import { startAzureProvider } from './provider/provider';
+import { startWayOut } from './way-out';
 
 export const ROOT = join(__dirname, '../..');
 const STACK = 'test';
+const SETTINGS = 'settings';
+
+type Environment = Readonly<Record<string, string>>;
 
 export interface EngineOptions {
   /** Folder with the project's Pulumi.yaml. */
@@ -35,13 +39,15 @@ export interface Said {
 
 export interface Engine {
   readonly cloud: Cloud;
-  /** The same stack, by another program of the same project name. */
-  by(project: string): Pick<Engine, 'succeed' | 'fail'>;
+  /** The same stack, by another program of the same project name, or in another environment. */
+  by(project: string, environment?: Environment): Pick<Engine, 'succeed' | 'fail'>;
   /** One command that must succeed. */
   succeed(...args: readonly string[]): Promise<string>;
   /** One command that must fail. */
   fail(...args: readonly string[]): Promise<string>;
-  configure(values: Readonly<Record<string, string>>, secrets?: Readonly<Record<string, string>>): Promise<void>;
+  configure(values: Environment, secrets?: Environment): Promise<void>;
+  /** Every host that anything asked for beyond loopback. */
+  readonly askedOutside: readonly string[];
   /** Everything that commands have written so far. */
   said(): string;
   /** Everything that was kept: state, history, configuration, the cloud. */
@@ -51,58 +57,63 @@ export interface Engine {
 
 export async function startEngine({ project, outside }: EngineOptions): Promise<Engine> {
   const cli = await pulumiCli(console.log);
-  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-pulumi-'));
-  // A stack's settings are written beside the project's: beside a copy of them, so that the project stays as it is.
-  for (const name of ['bin', 'state', 'settings']) mkdirSync(join(folder, name));
-  copyFileSync(join(project, 'Pulumi.yaml'), join(folder, 'settings', 'Pulumi.yaml'));
-  // Policy packs are run only by a host whose file is found; the one that is attached answers in its place.
-  writeFileSync(join(folder, 'bin', 'pulumi-language-nodejs'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const folder = folderFor(project);
   const cloud = new Cloud(join(folder, 'cloud.json'), outside);
-  const alone = environmentOf(folder);
+  const wayOut = await startWayOut();
+  const alone = { ...environmentOf(folder), ...wayOut.environment };
   const [host, provider] = await Promise.all([startLanguageHost(alone), startAzureProvider(cloud)]);
-  const environment = {
+  const attached = {
     ...alone,
     PULUMI_DEBUG_LANGUAGES: `nodejs:${host.port}`,
     PULUMI_DEBUG_PROVIDERS: `azure-native:${provider.port}`,
   };
-  const run = (cwd: string, args: readonly string[]) =>
-    pulumi(cli, [...args, '--cwd', cwd, '--non-interactive'], environment, host);
   const said: string[] = [];
-  const settings = join(folder, 'settings', `Pulumi.${STACK}.yaml`);
-  const expected = async (succeeds: boolean, cwd: string, args: readonly string[]) => {
-    const { code, text } = await run(cwd, args);
+  const command = async (succeeds: boolean, args: readonly string[], cwd: string, own: Environment = {}) => {
+    const { code, text } = await pulumi(
+      cli,
+      [...args, '--cwd', cwd, '--non-interactive'],
+      { ...attached, ...own },
+      host,
+    );
     said.push(text);
     if ((code === 0) === succeeds) return text;
     throw new Error(`pulumi ${args.join(' ')} ended with ${code}, expected ${succeeds ? '0' : 'another'}:\n${text}`);
   };
-  const by = (cwd: string) => {
-    const onStack = (args: readonly string[]) => [...args, '--stack', STACK, '--config-file', settings];
-    return {
-      succeed: (...args: readonly string[]) => expected(true, cwd, onStack(args)),
-      fail: (...args: readonly string[]) => expected(false, cwd, onStack(args)),
-    };
-  };
-  const { succeed, fail } = by(project);
-  const engine: Engine = {
+  const onStack = ['--stack', STACK, '--config-file', join(folder, SETTINGS, `Pulumi.${STACK}.yaml`)];
+  const by = (cwd: string, own?: Environment) => ({
+    succeed: (...args: readonly string[]) => command(true, [...args, ...onStack], cwd, own),
+    fail: (...args: readonly string[]) => command(false, [...args, ...onStack], cwd, own),
+  });
+  await command(true, ['stack', 'init', STACK], join(folder, SETTINGS));
+  return {
     cloud,
     by,
-    succeed,
-    fail,
+    ...by(project),
     async configure(values, secrets = {}) {
-      const pairs = (flag: string, all: Readonly<Record<string, string>>) =>
+      const pairs = (flag: string, all: Environment) =>
         Object.entries(all).flatMap(([key, value]) => [flag, `${key}=${value}`]);
-      await succeed('config', 'set-all', ...pairs('--plaintext', values), ...pairs('--secret', secrets));
+      await by(project).succeed('config', 'set-all', ...pairs('--plaintext', values), ...pairs('--secret', secrets));
     },
+    askedOutside: wayOut.asked,
     said: () => said.join('\n'),
     kept: () => textOf(folder),
     async stop() {
       host.stop();
       provider.stop();
+      wayOut.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  await expected(true, join(folder, 'settings'), ['stack', 'init', STACK]);
-  return engine;
+}
+
+function folderFor(project: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-pulumi-'));
+  for (const name of ['bin', 'state', SETTINGS]) mkdirSync(join(folder, name));
+  // A stack's settings are written beside the project's: beside a copy of them, so that the project stays as it is.
+  copyFileSync(join(project, 'Pulumi.yaml'), join(folder, SETTINGS, 'Pulumi.yaml'));
+  // Policy packs are run only by a host whose file is found; the one that is attached answers in its place.
+  writeFileSync(join(folder, 'bin', 'pulumi-language-nodejs'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  return folder;
 }
 
 /** Nothing of the user's Pulumi, and no way out: no update check, no download of plugins, a backend in a folder. */

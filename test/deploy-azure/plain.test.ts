@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Engine, startEngine } from './engine';
 
+const PROJECT = join(__dirname, 'programs/plain');
 const SECRET = 'sk_test_that_nobody_may_read';
 const OPEN = 'what-anybody-may-read';
 
 describe('the engine with the stand-ins, on resources without components', () => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await startEngine({ project: join(__dirname, 'programs/plain'), outside: [] });
+    engine = await startEngine({ project: PROJECT, outside: [] });
     await engine.configure({ open: OPEN }, { secret: SECRET });
   }, 900_000);
   afterAll(() => engine?.stop());
@@ -61,6 +62,12 @@ describe('the engine with the stand-ins, on resources without components', () =>
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('TLS1_2', 'TLS1_0'));
     await engine.succeed('preview', '--expect-no-changes');
     expect(await engine.fail('preview', '--refresh', '--expect-no-changes', '--diff')).toContain('TLS1_0');
+  });
+
+  it('asks nobody outside, where it would if it looked for a newer version', async () => {
+    expect(engine.askedOutside).toEqual([]);
+    await engine.by(PROJECT, { PULUMI_SKIP_UPDATE_CHECK: 'false' }).succeed('preview');
+    expect(engine.askedOutside).not.toEqual([]);
   });
 
   it('leaves nothing', async () => {
