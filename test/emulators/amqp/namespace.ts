@@ -92,6 +92,7 @@ export class Namespace {
       const server = this.container.listen({
         port,
         host: '127.0.0.1',
+        tcp_no_delay: true,
         ...(tls === undefined ? {} : { transport: 'tls', key: tls.key, cert: tls.cert }),
         // The broker itself decides what becomes of each message.
         receiver_options: { autoaccept: false, credit_window: CREDIT, max_message_size: MAX_MESSAGE_BYTES },
