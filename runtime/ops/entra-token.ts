@@ -44,14 +44,25 @@ export async function entraToken({ host, user, clientId }: EntraLogin): Promise<
     try {
       return (await credential.getToken(scope)).token;
     } catch (cause) {
-      const given =
-        clientId === undefined ? 'AZURE_CLIENT_ID is not set' : `AZURE_CLIENT_ID=${clientId} names the identity`;
+      const identity = clientId === undefined ? 'AZURE_CLIENT_ID is not set' : `AZURE_CLIENT_ID is ${clientId}`;
       throw new Error(
-        `no token for ${user} on ${host} could be got (${reason(cause)}). ${given}. ` +
-          'On Azure, assign a managed identity to this process and set AZURE_CLIENT_ID to its client id (only a ' +
-          'system-assigned one needs none); elsewhere set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET.',
+        `no token for ${user} on ${host} could be got, and ${identity}. On Azure, assign a managed identity to this ` +
+          'process and set AZURE_CLIENT_ID to its client id (only a system-assigned one needs none); elsewhere set ' +
+          `AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET. What was tried: ${tried(cause)}`,
         { cause },
       );
     }
   };
+}
+
+/** Tools of a developer's machine, which the chain asks last: that they are not there says nothing on a server. */
+const TOOLS = /Visual Studio Code|Azure CLI|PowerShell|Developer CLI|^ChainedTokenCredential/;
+
+/** The chain's answer, a line for each way, in one line. */
+function tried(cause: unknown): string {
+  const lines = reason(cause)
+    .split('\n')
+    .map((line) => line.replace(/^CredentialUnavailableError: /, '').trim());
+  const told = lines.filter((line) => line !== '' && !TOOLS.test(line));
+  return (told.length === 0 ? lines : told).join(' | ').slice(0, 600);
 }

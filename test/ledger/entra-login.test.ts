@@ -165,9 +165,15 @@ describe('a worker with a managed identity', () => {
 
   test('says what is missing when nobody has the client id', async () => {
     const stranger = identity('stranger');
-    await expect(open(await connectionOf(stranger), 500).ping()).rejects.toThrow(
-      /password of the ledger could not be read: no token for stranger on .* set AZURE_CLIENT_ID to its client id/s,
+    const error = await open(await connectionOf(stranger), 500)
+      .ping()
+      .catch((fault: Error) => fault.message);
+    expect(error).toContain('password of the ledger could not be read: no token for stranger on');
+    expect(error).toContain(`AZURE_CLIENT_ID is ${stranger.clientId}. On Azure, assign a managed identity`);
+    expect(error).toMatch(
+      /What was tried: .*ManagedIdentityCredential.* No User Assigned or Delegated Managed Identity/,
     );
+    expect(error).not.toMatch(/PowerShell|\n/);
   }, 30_000);
 });
 
