@@ -2,12 +2,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BillingConsumer, BillingEventHub } from '../../constructs/azure';
 import { readChargingConfig, readConfig, readDatabaseConfig } from '../../runtime/config';
-import { type Change, container, containerOf, environmentOf, GROUP, runConsumer, smallest } from './consumer-program';
+import {
+  type Change,
+  container,
+  containerOf,
+  environmentOf,
+  GROUP,
+  runConsumer,
+  runConsumers,
+  smallest,
+} from './consumer-program';
 import { type Run, runProgram } from './mocks';
 
 const fine = { ok: true, warnings: [] };
 
-describe.each<[string, Change]>([
+const SHAPES: readonly [string, Change][] = [
   ['a consumer', (args) => args],
   ['a consumer with a cap', (args) => ({ ...args, spendCap: { perPeriod: { usd: 5, eur: 7 } } })],
   ['a consumer that scales', (args) => ({ ...args, maxReplicas: 4 })],
@@ -23,27 +32,34 @@ describe.each<[string, Change]>([
     'a consumer with settings of its own',
     (args) => ({ ...args, environment: { DEFAULT_CURRENCY: 'eur', LOG_LEVEL: 'warn' } }),
   ],
-])('the runtime takes, without a warning, what it is told by %s', (_, change) => {
-  let run: Run<BillingConsumer>;
+];
+
+describe('the runtime takes, without a warning, what it is told by', () => {
+  let run: Run<readonly BillingConsumer[]>;
   beforeAll(async () => {
-    run = await runConsumer(change);
+    run = await runConsumers(SHAPES.map(([, change]) => change));
   });
 
-  it('as a worker', () => {
-    expect(readConfig(environmentOf(container(run, 'worker')))).toMatchObject(fine);
-  });
+  describe.each(SHAPES.map(([what], index) => ({ what, index, consumer: `charges-${index}` })))(
+    '$what',
+    ({ index, consumer }) => {
+      it('as a worker', () => {
+        expect(readConfig(environmentOf(container(run, 'worker', consumer)))).toMatchObject(fine);
+      });
 
-  it('as the ops job', () => {
-    expect(readChargingConfig(environmentOf(container(run, 'ops')))).toMatchObject(fine);
-  });
+      it('as the ops job', () => {
+        expect(readChargingConfig(environmentOf(container(run, 'ops', consumer)))).toMatchObject(fine);
+      });
 
-  it('as the migration', () => {
-    const migrate =
-      run.result.migrateJob === undefined
-        ? container(run, 'migrate')
-        : containerOf(run.named('charges-migrate'), 'containers', 'migrate');
-    expect(readDatabaseConfig(environmentOf(migrate))).toMatchObject(fine);
-  });
+      it('as the migration', () => {
+        const migrate =
+          run.result[index]?.migrateJob === undefined
+            ? container(run, 'migrate', consumer)
+            : containerOf(run.named(`${consumer}-migrate`), 'containers', 'migrate');
+        expect(readDatabaseConfig(environmentOf(migrate))).toMatchObject(fine);
+      });
+    },
+  );
 });
 
 describe('what the containers are told', () => {
@@ -95,13 +111,13 @@ describe('what the containers are told', () => {
     expect(main).not.toBe(init);
   });
 
-  it('refuses in `environment` every name that it sets, and takes any other of the runtime’s', async () => {
+  it('refuses in `environment` every name that it sets, and takes another of the runtime’s', async () => {
     const told = await runConsumer((args) => ({ ...args, migrations: 'manual', spendCap: { perPeriod: { usd: 1 } } }));
     const names = Object.keys(environmentOf(container(told, 'worker')));
     expect(names).toContain('MIGRATE_COMMAND');
     const run = await runProgram(() => {
       const parts = smallest();
-      return names.filter((name, index) => {
+      return [...names, 'DEFAULT_CURRENCY'].filter((name, index) => {
         try {
           new BillingConsumer(`charges-${index}`, { ...parts, environment: { [name]: 'x' } });
           return true;
@@ -110,7 +126,7 @@ describe('what the containers are told', () => {
         }
       });
     });
-    expect(run.result).toEqual([]);
+    expect(run.result).toEqual(['DEFAULT_CURRENCY']);
   });
 
   it('tells the migration of a private CA, which it needs as the worker does', async () => {

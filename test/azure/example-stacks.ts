@@ -4,8 +4,8 @@ import { vi } from 'vitest';
 import { type Run, runProgram } from './mocks';
 
 const PROGRAMS = {
-  pattern: () => import('../../stacks/azure'),
-  composed: () => import('../../stacks/azure/composed'),
+  pattern: () => import('../../stacks/azure/index.js'),
+  composed: () => import('../../stacks/azure/composed.js'),
 } as const;
 export type ExampleStack = keyof typeof PROGRAMS;
 export const EXAMPLE_STACKS = Object.keys(PROGRAMS) as ExampleStack[];
