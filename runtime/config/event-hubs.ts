@@ -167,8 +167,7 @@ function readCheckpoints(reader: Reader): CheckpointLogin {
     );
   }
   const parts = partsOf(connectionString);
-  const complete = (parts.has('accountname') || parts.has('blobendpoint')) && hasStorageKey(parts);
-  if (!complete) {
+  if (!isStorage(parts)) {
     reader.problem(
       'CHECKPOINT_CONNECTION_STRING',
       {
@@ -214,8 +213,10 @@ function partsOf(connectionString: string): ReadonlyMap<string, string> {
   return new Map(pairs);
 }
 
-function hasStorageKey(parts: ReadonlyMap<string, string>): boolean {
-  return parts.has('accountkey') || parts.has('sharedaccesssignature');
+/** The two kinds that the SDK takes: with a key of the account, or with a signature. */
+function isStorage(parts: ReadonlyMap<string, string>): boolean {
+  const all = (...names: string[]) => names.every((name) => parts.has(name));
+  return all('defaultendpointsprotocol', 'accountname', 'accountkey') || all('blobendpoint', 'sharedaccesssignature');
 }
 
 /** Of a connection string that is not complete: which parts it has, and no value. */

@@ -39,7 +39,8 @@ const HUB_WORKER = {
   EVENTHUB_NAME: 'usage',
   EVENTHUB_CONSUMER_GROUP: 'chargeonce',
   EVENTHUB_CONNECTION_STRING: 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=k;SharedAccessKey=hunter2',
-  CHECKPOINT_CONNECTION_STRING: 'AccountName=a;AccountKey=hunter2;BlobEndpoint=http://127.0.0.1:1/a',
+  CHECKPOINT_CONNECTION_STRING:
+    'DefaultEndpointsProtocol=http;AccountName=a;AccountKey=hunter2;BlobEndpoint=http://127.0.0.1:1/a',
   CHECKPOINT_CONTAINER: 'checkpoints',
   HEALTH_HOST: '127.0.0.1',
   HEALTH_PORT: '0',

@@ -79,6 +79,15 @@ describe('without any peer', () => {
     );
   });
 
+  it('says what chargeonce/azure and its policies need, and how to get it', () => {
+    expect(() => exportsOf(bare, 'chargeonce/azure')).toThrow(
+      'chargeonce/azure needs @pulumi/pulumi. Install it: npm install @pulumi/pulumi @pulumi/azure-native',
+    );
+    expect(() => exportsOf(bare, 'chargeonce/azure/policy')).toThrow(
+      'chargeonce/azure/policy needs @pulumi/policy. Install it: npm install @pulumi/policy @pulumi/pulumi',
+    );
+  });
+
   it('says what chargeonce/runtime/kinesis needs, and how to get it', () => {
     expect(() => exportsOf(bare, 'chargeonce/runtime/kinesis')).toThrow(
       `chargeonce/runtime/kinesis needs @aws-sdk/client-kinesis. Install it: ${INSTALL_SDKS}`,
@@ -102,7 +111,7 @@ describe('without any peer', () => {
 
   it('gives nothing that is not exported', () => {
     expect(() => exportsOf(bare, 'chargeonce/dist/runtime/main.js')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
-    expect(() => exportsOf(bare, 'chargeonce/azure')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
+    expect(() => exportsOf(bare, 'chargeonce/azure/shared')).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 });
 
@@ -120,7 +129,32 @@ describe('with some peers', () => {
 
   it('gives Event Hubs as a source, without the SDK of identities and that of the other cloud', () => {
     const azure = project(packed, join(folder, 'azure'), AZURE_SDKS);
-    expect(exportsOf(azure, 'chargeonce/runtime/event-hubs')).toEqual(['azureClients', 'createEventHubsSource']);
+    expect(exportsOf(azure, 'chargeonce/runtime/event-hubs')).toEqual(
+      expect.arrayContaining(['azureClients', 'createEventHubsSource']),
+    );
+  });
+});
+
+describe('with the Pulumi peers', () => {
+  const PULUMI = ['@pulumi/pulumi', '@pulumi/azure-native'];
+
+  it('gives the components, and the policies with the SDK for policies alone', () => {
+    const azure = project(packed, join(folder, 'pulumi'), PULUMI);
+    expect(exportsOf(azure, 'chargeonce/azure')).toEqual([
+      'BillingConsumer',
+      'BillingEventHub',
+      'BillingMonitoring',
+      'CheckpointStore',
+      'EventHubsBilling',
+      'LedgerDatabase',
+    ]);
+    const policies = project(packed, join(folder, 'policies'), ['@pulumi/policy', '@pulumi/pulumi']);
+    expect(exportsOf(policies, 'chargeonce/azure/policy')).toEqual(['POLICIES', 'billingPolicies']);
+  });
+
+  it('says which one of them is missing', () => {
+    const some = project(packed, join(folder, 'some-pulumi'), ['@pulumi/pulumi']);
+    expect(() => exportsOf(some, 'chargeonce/azure')).toThrow('chargeonce/azure needs @pulumi/azure-native.');
   });
 });
 
