@@ -99,12 +99,20 @@ function tooMany(readers: readonly HubLink[]): LinkError {
 }
 
 function receive(world: EventHubWorld, hub: EventHub, partition: string | undefined, incoming: Incoming): void {
-  const { messages, annotations } = receivedOf(incoming);
+  const received = receivedOf(incoming);
+  const { messages, annotations } = received;
   const key = annotations['x-opt-partition-key'];
   const target = partition ?? hub.choose(key === undefined || key === null ? undefined : String(key));
   const keep = () => {
     for (const { message, bytes } of messages) hub.append(target, message, bytes);
   };
-  take({ incoming, place: { entity: hub.name, partition: target }, keep, faults: world.faults, cut: world.cut });
+  take({
+    incoming,
+    received,
+    place: { entity: hub.name, partition: target },
+    keep,
+    faults: world.faults,
+    cut: world.cut,
+  });
   hub.pump(target);
 }

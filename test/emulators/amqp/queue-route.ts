@@ -38,7 +38,8 @@ export function queueRoute(world: QueueWorld): Route {
 }
 
 function receive({ faults, cut }: QueueWorld, queue: Queue, incoming: Incoming): void {
-  const { messages } = receivedOf(incoming);
+  const received = receivedOf(incoming);
+  const { messages } = received;
   if (queue.requiresSession && messages.some(({ message }) => sessionOf(message) === undefined)) {
     incoming.delivery.reject(notAllowed('The SessionId was not set on a message, and this entity requires sessions.'));
     return;
@@ -46,7 +47,7 @@ function receive({ faults, cut }: QueueWorld, queue: Queue, incoming: Incoming):
   const keep = () => {
     for (const { message } of messages) queue.enqueue(message);
   };
-  take({ incoming, place: { entity: queue.name }, faults, cut, keep });
+  take({ incoming, received, place: { entity: queue.name }, faults, cut, keep });
 }
 
 function attach(world: QueueWorld, queue: Queue, address: string, sender: Sender): Outlet | 'closed' {

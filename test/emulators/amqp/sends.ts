@@ -10,6 +10,11 @@ const BUSY: LinkError = {
   description: 'The request was terminated because the entity is being throttled. Please wait 4 seconds and try again.',
 };
 
+function tooLarge(bytes: number): LinkError {
+  const description = `The received message (size:${bytes}) exceeds the limit (${MAX_MESSAGE_BYTES}) currently allowed on the link.`;
+  return { condition: 'amqp:link:message-size-exceeded', description };
+}
+
 /** What createBatch() of the clients takes as the limit. */
 export const MAX_MESSAGE_BYTES = 1_048_576;
 
@@ -19,17 +24,20 @@ export interface ReceivedMessage {
   readonly bytes: number;
 }
 
+/** What one send brings. */
 export interface Received {
   readonly messages: readonly ReceivedMessage[];
   /** Annotations of the whole: of the batch's envelope, or of the only message. */
   readonly annotations: Readonly<Record<string, unknown>>;
+  /** Of the whole, encoded. */
+  readonly bytes: number;
 }
 
 export function receivedOf({ batch, message }: Incoming): Received {
   const { message: codec } = rhea();
   if (batch === undefined) {
     const bytes = codec.encode(message as never).length;
-    return { messages: [{ message, bytes }], annotations: message.message_annotations ?? {} };
+    return { messages: [{ message, bytes }], annotations: message.message_annotations ?? {}, bytes };
   }
   const envelope = codec.decode(batch) as unknown as AmqpMessage;
   const body = envelope.body as { multiple?: boolean; content: Buffer | Buffer[] };
@@ -39,11 +47,12 @@ export function receivedOf({ batch, message }: Incoming): Received {
     message: codec.decode(Buffer.from(part)) as unknown as AmqpMessage,
     bytes: part.length,
   }));
-  return { messages, annotations: envelope.message_annotations ?? {} };
+  return { messages, annotations: envelope.message_annotations ?? {}, bytes: batch.length };
 }
 
 export interface Send {
   readonly incoming: Incoming;
+  readonly received: Received;
   readonly place: Place;
   readonly faults: AmqpFaults;
   /** Cuts the connection without a word. */
@@ -53,8 +62,12 @@ export interface Send {
 }
 
 /** Keeps the messages and says so, unless a fault wants it otherwise. */
-export function take({ incoming, place, faults, cut, keep }: Send): void {
+export function take({ incoming, received, place, faults, cut, keep }: Send): void {
   const { delivery } = incoming;
+  if (received.bytes > MAX_MESSAGE_BYTES) {
+    delivery.reject(tooLarge(received.bytes));
+    return;
+  }
   const fault = faults.takeSend(place);
   if (fault === 'busy') {
     delivery.reject(BUSY);

@@ -219,7 +219,7 @@ describe('a queue', () => {
 
   it('gives a subscriber more as it completes, in order', async () => {
     const queue = broker.createQueue('charges', { lockDurationMs: 2_000 });
-    const count = 300;
+    const count = 150;
     await send('charges', ...Array.from({ length: count }, (_, n) => n));
     const got: unknown[] = [];
     const subscription = client.createReceiver('charges').subscribe({

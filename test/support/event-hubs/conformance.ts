@@ -92,7 +92,8 @@ function ofProducers(world: World): void {
       properties: { from: 'meter', units: 3, late: true },
     };
     expect(batch.tryAdd(sent)).toBe(true);
-    expect(batch.tryAdd({ body: Buffer.from('raw') })).toBe(true);
+    const raw = Buffer.alloc(200_000, 7);
+    expect(batch.tryAdd({ body: raw })).toBe(true);
     expect(batch.tryAdd({ body: Buffer.alloc(batch.maxSizeInBytes) })).toBe(false);
     const before = Date.now();
     await producer.sendBatch(batch);
@@ -104,10 +105,21 @@ function ofProducers(world: World): void {
       partitionKey: 'acme',
       sequenceNumber: end.startPosition.sequenceNumber + 1,
     });
-    expect(second?.body).toEqual(Buffer.from('raw'));
+    expect(raw.equals(second?.body)).toBe(true);
     expect(second?.sequenceNumber).toBe(end.startPosition.sequenceNumber + 2);
     expect(Number(second?.offset)).toBeGreaterThan(Number(first?.offset));
     expect(Math.abs((first?.enqueuedTimeUtc.getTime() ?? 0) - before)).toBeLessThan(60_000);
+  });
+
+  it('is told that a batch is too large, of which nothing is kept', async () => {
+    const { clients } = world();
+    const producer = clients.producer();
+    const { startPosition: before } = await endOf(clients, '0');
+    const batch = [{ body: 1 }, { body: Buffer.alloc(1_048_576) }];
+    await expect(producer.sendBatch(batch, { partitionId: '0' })).rejects.toMatchObject({
+      code: 'MessageTooLargeError',
+    });
+    expect((await endOf(clients, '0')).startPosition).toEqual(before);
   });
 
   it('with a key is led where the client’s own hash leads', async () => {
