@@ -9,7 +9,7 @@ import { type Packed, pack, ROOT, run } from './packed';
 const INTENDED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^docs\/[a-z-]+\.md$/,
-  /^dist\/constructs\/(aws|shared)\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/constructs\/(aws|azure|shared)\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/sources\/(kinesis|event-hubs)\/[a-z-]+\.(js|d\.ts)$/,

@@ -26,6 +26,8 @@ const WITHOUT_PEERS = `
 const WITH_PEERS = `
   import { ENVIRONMENT } from 'chargeonce';
   import { BillingStream, SpendCap } from 'chargeonce/aws';
+  import { BillingEventHub, type AlertName, type BillingMonitoringArgs } from 'chargeonce/azure';
+  import { billingPolicies, POLICIES } from 'chargeonce/azure/policy';
   import { openLedger, type Source } from 'chargeonce/runtime';
   import { azureClients, createEventHubsSource } from 'chargeonce/runtime/event-hubs';
   import { createKinesisSource } from 'chargeonce/runtime/kinesis';
@@ -34,6 +36,8 @@ const WITH_PEERS = `
   export const cap: SpendCap = SpendCap.perPeriod({ usd: 1 });
   export const source = (): Source => createKinesisSource({} as Parameters<typeof createKinesisSource>[0]);
   export const hub = (): Source => createEventHubsSource({} as Parameters<typeof createEventHubsSource>[0]);
+  export const quiet: BillingMonitoringArgs['disable'] = ['replicasRestart'] satisfies AlertName[];
+  export const azure = [BillingEventHub, billingPolicies, POLICIES];
   export const all = [BillingStream, openLedger, azureClients, createKinesisSource, startStripeEmulator];
   // @ts-expect-error there is no such construct
   import type { Nothing } from 'chargeonce/aws';
@@ -41,6 +45,10 @@ const WITH_PEERS = `
   SpendCap.perPeriod({ usd: '1' });
   // @ts-expect-error a source has options
   createKinesisSource();
+  // @ts-expect-error no such alert
+  export const loud: AlertName = 'replicaRestart';
+  // @ts-expect-error there is a resource group
+  new BillingEventHub('usage', {});
   // @ts-expect-error a hub is logged in to one way
   azureClients({ hub: { namespace: 'x' } });
 `;
