@@ -10,6 +10,7 @@ import {
   GROUP,
   runConsumer,
   runConsumers,
+  SECRET_URI,
   smallest,
 } from './consumer-program';
 import { type Run, runProgram } from './mocks';
@@ -19,6 +20,10 @@ const fine = { ok: true, warnings: [] };
 const SHAPES: readonly [string, Change][] = [
   ['a consumer', (args) => args],
   ['a consumer with a cap', (args) => ({ ...args, spendCap: { perPeriod: { usd: 5, eur: 7 } } })],
+  [
+    'a consumer with a version of the key',
+    (args) => ({ ...args, stripeKeySecretUri: `${SECRET_URI}/${'0a'.repeat(16)}` }),
+  ],
   ['a consumer that scales', (args) => ({ ...args, maxReplicas: 4 })],
   ['a consumer that is migrated by hand', (args) => ({ ...args, migrations: 'manual' })],
   [

@@ -329,6 +329,38 @@ describe('a key of the stack', () => {
   });
 });
 
+describe('another key', () => {
+  const ofStack =
+    (stripeKey: string): Change =>
+    ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({ ...args, stripeKey });
+  const ofVersion =
+    (digits: string): Change =>
+    (args) => ({ ...args, stripeKeySecretUri: `${SECRET_URI}/${digits.repeat(16)}` });
+  const ofOutput: Change = (args) => ({ ...args, stripeKeySecretUri: pulumi.output(SECRET_URI) });
+
+  it('makes a new revision, which Container Apps would not for a changed secret', async () => {
+    const keys = [
+      ofStack('rk_test_1'),
+      ofStack('rk_test_1'),
+      ofStack('rk_test_2'),
+      ofVersion('0a'),
+      ofVersion('0b'),
+      ofOutput,
+    ];
+    const run = await runConsumers([(args) => args, ...keys]);
+    const [newest, ...versions] = Array.from(
+      { length: keys.length + 1 },
+      (_, index) => environmentOf(container(run, 'worker', `charges-${index}`)).STRIPE_KEY_VERSION,
+    );
+    expect(newest).toBeUndefined();
+    expect(versions).toEqual([
+      ...[expect.stringMatching(/^[0-9a-f]{8}$/), versions[0], expect.stringMatching(/^[0-9a-f]{8}$/)],
+      ...['0a'.repeat(16), '0b'.repeat(16), 'newest'],
+    ]);
+    expect(versions[2]).not.toBe(versions[0]);
+  });
+});
+
 describe.each([true, false])('with preview %s', (preview) => {
   it('declares the same resources', async () => {
     const names = (run: Run<unknown>) => run.resources.map(({ type, name }) => `${type} ${name}`).sort();

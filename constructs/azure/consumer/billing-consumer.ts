@@ -105,7 +105,8 @@ export class BillingConsumer extends pulumi.ComponentResource {
     this.migrateJob = args.migrations === 'manual' ? this.addMigrateJob(wiring) : undefined;
     this.migrateCommand =
       this.migrateJob && startCommand({ ...args, id: this.migrateJob.id, name: physicalName(name, 'migrate') });
-    const settings = { args, identity: this.identity, stripeShare: share, migrateCommand: this.migrateCommand };
+    const { identity, migrateCommand } = this;
+    const settings = { args, identity, keyVersion: key.version, stripeShare: share, migrateCommand };
     this.job = this.addOpsJob(wiring, settings);
     const ops = { ...args, id: this.job.id, name: physicalName(name, 'ops') };
     this.opsCommand = startWithCommand(ops, ['--help']);

@@ -3,6 +3,7 @@ import { ENVIRONMENT } from '../../../runtime/contract';
 import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
+import { STRIPE_KEY_VERSION } from './consumer-environment';
 import { registryHost, wrongImage } from './image-reference';
 import { wrongSpendCap } from './spend-cap';
 import { wrongStripeKey } from './stripe-key';
@@ -35,6 +36,7 @@ const OWNED: readonly string[] = [
   ENVIRONMENT.PGPASSWORD,
   ENVIRONMENT.PGPASSWORD_FILE,
   ENVIRONMENT.STRIPE_API_KEY,
+  STRIPE_KEY_VERSION,
   ENVIRONMENT.STRIPE_MODE,
   ENVIRONMENT.STRIPE_MAX_RPS,
   ENVIRONMENT.SPEND_CAP_MODE,

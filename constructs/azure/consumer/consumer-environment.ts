@@ -12,6 +12,9 @@ export const HEALTH_PORT = 8080;
 /** The secret's name in the container app and in the jobs. */
 export const STRIPE_KEY_SECRET = 'stripe-key';
 
+/** Nothing reads it: its change makes a new revision, and so workers with the new key. */
+export const STRIPE_KEY_VERSION = 'STRIPE_KEY_VERSION';
+
 export type Settings = Readonly<Record<string, pulumi.Input<string>>>;
 type Identity = Pick<managedidentity.UserAssignedIdentity, 'name' | 'clientId'>;
 
@@ -19,6 +22,8 @@ type Identity = Pick<managedidentity.UserAssignedIdentity, 'name' | 'clientId'>;
 export interface ChargingSettings {
   readonly args: BillingConsumerArgs;
   readonly identity: Identity;
+  /** Of the Stripe key. Absent: the platform starts workers anew by itself. */
+  readonly keyVersion: pulumi.Input<string> | undefined;
   /** One replica's share of the fleet's rate. */
   readonly stripeShare: number;
   /** What to run when the schema is too old, as the log shall say it. Absent: it is brought up to date at start. */
@@ -54,6 +59,7 @@ export function opsSettings({ args, identity, stripeShare, migrateCommand }: Cha
 
 /** All that the worker is told, the key apart. What is not here has the runtime's own default. */
 export function workerSettings(settings: ChargingSettings, metricsService: string): Settings {
+  const { keyVersion } = settings;
   const { eventHub, checkpointStore } = settings.args;
   return {
     ...opsSettings(settings),
@@ -64,6 +70,7 @@ export function workerSettings(settings: ChargingSettings, metricsService: strin
     [ENVIRONMENT.METRICS_FORMAT]: 'json',
     [ENVIRONMENT.METRICS_NAMESPACE]: METRICS_NAMESPACE,
     [ENVIRONMENT.METRICS_SERVICE]: metricsService,
+    ...(keyVersion === undefined ? {} : { [STRIPE_KEY_VERSION]: keyVersion }),
   };
 }
 

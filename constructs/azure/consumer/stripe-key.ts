@@ -1,8 +1,9 @@
 /** How the Stripe key reaches the worker: from Key Vault by the worker's own identity, or as a secret of the stack. */
+import { createHash } from 'node:crypto';
 import * as pulumi from '@pulumi/pulumi';
 import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 
-const SECRET_URI = /^https:\/\/([a-z0-9-]+)\.vault\.[a-z0-9.-]+\/secrets\/([0-9a-z-]+)(?:\/[0-9a-f]{32})?$/i;
+const SECRET_URI = /^https:\/\/([a-z0-9-]+)\.vault\.[a-z0-9.-]+\/secrets\/([0-9a-z-]+)(?:\/([0-9a-f]{32}))?$/i;
 const VAULT_ID =
   /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.KeyVault\/vaults\/([a-z0-9-]+)$/i;
 
@@ -13,14 +14,21 @@ export interface StripeKeyArgs {
 }
 
 /** Where the key is. */
-export type StripeKeySource =
+export type StripeKeySource = {
+  /**
+   * Another one for another key: Container Apps start nothing anew when a secret changes. Absent: they do, when Key
+   * Vault has a newer version of the secret.
+   */
+  readonly version: pulumi.Output<string> | undefined;
+} & (
   | {
       readonly kind: 'key-vault';
       readonly uri: pulumi.Output<string>;
       /** The one secret, as a scope of role assignments. */
       readonly secretId: pulumi.Output<string>;
     }
-  | { readonly kind: 'stack'; readonly value: pulumi.Output<string> };
+  | { readonly kind: 'stack'; readonly value: pulumi.Output<string> }
+);
 
 /** What is wrong when the key is said twice or not at all, or when URI and vault do not belong together. */
 export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
@@ -46,13 +54,27 @@ export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
 export function stripeKeySource(component: string, name: string, args: StripeKeyArgs): StripeKeySource {
   const { stripeKeySecretUri, keyVaultId, stripeKey } = args;
   if (stripeKeySecretUri === undefined || keyVaultId === undefined) {
-    return { kind: 'stack', value: pulumi.secret(stripeKey ?? '') };
+    const value = pulumi.secret(stripeKey ?? '');
+    return { kind: 'stack', value, version: pulumi.unsecret(value.apply(fingerprint)) };
   }
   const secretId = pulumi.all([stripeKeySecretUri, keyVaultId] as const).apply(([uri, vault]) => {
     refuseWrongArgs(component, name, [wrongSecret(uri, vault)]);
     return `${vault}/secrets/${SECRET_URI.exec(uri)?.[2]}`;
   });
-  return { kind: 'key-vault', uri: pulumi.output(stripeKeySecretUri), secretId };
+  const uri = pulumi.output(stripeKeySecretUri);
+  return { kind: 'key-vault', uri, secretId, version: versionOf(stripeKeySecretUri) };
+}
+
+function versionOf(uri: pulumi.Input<string>): pulumi.Output<string> | undefined {
+  const version = (text: string) => SECRET_URI.exec(text)?.[3];
+  if (typeof uri !== 'string') return pulumi.output(uri).apply((text) => version(text) ?? 'newest');
+  const said = version(uri);
+  return said === undefined ? undefined : pulumi.output(said);
+}
+
+/** Tells two keys apart, and nothing else of them: keys are long and random, this is short. */
+function fingerprint(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
 function wrongSecret(uri: string, keyVaultId: string): WrongArg | undefined {
