@@ -7,7 +7,7 @@ export interface EventHubOptions {
   readonly partitions?: number;
   /** Beside `$Default`, which is always there. Default: none. */
   readonly consumerGroups?: readonly string[];
-  /** Events that each partition keeps at least; what is older is dropped, as retention does. Default: 10,000. */
+  /** Newest events of each partition that can be read; older ones are gone, as after retention. Default: 10,000. */
   readonly capacity?: number;
 }
 
