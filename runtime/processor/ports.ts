@@ -29,7 +29,7 @@ export interface Delivery {
 
 /** A partition while this process owns it. Given by a source; a re-won partition is a new object. */
 export interface Partition {
-  /** Unique among all partitions of all sources of this process: `kinesis/<stream>/<shard>`. */
+  /** Unique among all partitions of all sources of this process: `<transport>/<stream>/<partition>`. */
   readonly id: string;
   /** Aborts when ownership is lost or the source drains past its deadline. */
   readonly signal: AbortSignal;
