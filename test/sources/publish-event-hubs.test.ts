@@ -1,4 +1,6 @@
 /** `chargeonce publish` to an event hub: Microsoft's client on the local broker. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +12,8 @@ import { words } from '../../runtime/ops/publish-report';
 import { createHubPublisher, type HubPublisherOptions } from '../../runtime/sources/event-hubs/publisher';
 import { createProducer } from '../../runtime/sources/event-hubs/publisher-client';
 import { type AmqpBroker, startAmqpBroker } from '../emulators/amqp';
+import { startEntra } from '../support/entra';
+import { newAuthority } from '../support/rds/certificates';
 import { fakeShell } from '../unit/ops/fake-shell';
 
 let broker: AmqpBroker;
@@ -198,3 +202,53 @@ test('the rate is kept', async () => {
   await publish(lines, { host: { ...host, sleep }, eventsPerSecond: 10, concurrency: 1 });
   expect(sleeps).toEqual([0, 100, 100, 100]);
 });
+
+test('an identity logs in over TLS with a token for Event Hubs, and one that may not send is told for every line', async () => {
+  const MAY = { name: 'metering', clientId: 'c1e7a000-0000-4000-8000-000000000001', principalId: randomUUID() };
+  const MAY_NOT = { name: 'other', clientId: 'c1e7a000-0000-4000-8000-000000000002', principalId: randomUUID() };
+  const entra = await startEntra({ identities: [MAY, MAY_NOT] });
+  const authority = newAuthority('a stand-in for Azure');
+  const namespace = await startAmqpBroker({
+    tls: authority.sign('127.0.0.1'),
+    verifyToken: ({ token }) => {
+      const claims = entra.verify(token, 'https://eventhubs.azure.net/');
+      return typeof claims !== 'string' && claims.oid === MAY.principalId;
+    },
+  });
+  const hub = namespace.createHub('usage', { partitions: 1 });
+  writeFileSync(join(folder, 'ca.pem'), authority.pem);
+  const publishAs = (clientId: string) =>
+    ran(['publish', join(folder, 'events'), '--hub', 'usage', '--namespace', 'contoso.servicebus.windows.net'], {
+      ...entra.environment(clientId),
+      EVENTHUB_ENDPOINT_ADDRESS: namespace.tlsAddress ?? '',
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+    });
+  try {
+    writeFileSync(join(folder, 'events'), `${event('a')}\n`);
+    const [sent, refused] = await Promise.all([publishAs(MAY.clientId), publishAs(MAY_NOT.clientId)]);
+    expect([sent.code, sent.out], sent.err).toEqual([0, 'usage: sent 1 of 1 events; requests: 1, retried: 0\n']);
+    expect(refused.code, refused.err).toBe(1);
+    expect(refused.out).toMatch(/not delivered: 1\n {2}line 1: UnauthorizedError.*Azure Event Hubs Data Sender/);
+    expect(hub.partitions.get('0')?.end).toBe(1);
+  } finally {
+    await namespace.close();
+    await entra.stop();
+  }
+}, 60_000);
+
+/** A process of its own: which authorities it trusts is settled when it starts. */
+async function ran(args: readonly string[], env: Record<string, string>) {
+  const main = join(__dirname, '..', '..', 'runtime', 'main.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  const written = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    written.err += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, ...written };
+}

@@ -17,6 +17,8 @@ const STOP = new Set([
   'ResourceDeletedError',
   'InvalidOperationError',
 ]);
+const MAY_SEND =
+  'Who publishes needs the role Azure Event Hubs Data Sender on the hub (a new one takes minutes), or a key that may send';
 /** Of the identity, which has no code. */
 const NO_LOGIN =
   /^(CredentialUnavailableError|AuthenticationError|AuthenticationRequiredError|AggregateAuthenticationError)$/;
@@ -31,6 +33,6 @@ export function sendFailure(error: unknown): SendFailure {
   return {
     what: stop ? 'stop' : split ? 'split' : 'again',
     refused: stop || split || REFUSED.has(code),
-    reason: errorText(error),
+    reason: code === 'UnauthorizedError' ? `${errorText(error)}. ${MAY_SEND}` : errorText(error),
   };
 }
