@@ -165,6 +165,20 @@ describe('who is told', () => {
   });
 });
 
+describe('tags and resource group', () => {
+  it('are those of everything that is made', async () => {
+    const run = await watch({ args: { tags: { team: 'billing' }, resourceGroupName: 'rg-watch' } });
+    const made = run.resources.filter(
+      ({ name, type }) => name.startsWith('watch-') && type.startsWith('azure-native:'),
+    );
+    expect(made.length).toBeGreaterThan(30);
+    for (const { inputs: all } of made) {
+      expect(all).toMatchObject({ tags: { team: 'billing' }, resourceGroupName: 'rg-watch' });
+    }
+    expect(inputs((await watch()).named('watch-workers-gone'))).not.toHaveProperty('tags');
+  });
+});
+
 describe('disable', () => {
   it('refuses a name that no alert has', async () => {
     await expect(watch({ args: { disable: ['workerGone' as AlertName] } })).rejects.toThrow(

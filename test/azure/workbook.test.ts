@@ -34,7 +34,7 @@ const made = async (options?: Watch) => contentOf(await watch(options));
 describe('the workbook', () => {
   it('is shared, beside the workspace, under a UUID that stays', async () => {
     const { resourceName, ...inputs } = inputsOf(await watch());
-    expect(inputs).toMatchObject({ kind: 'shared', category: 'workbook', sourceId: WORKSPACE_ID });
+    expect(inputs).toMatchObject({ kind: 'shared', category: 'workbook', sourceId: WORKSPACE_ID.toLowerCase() });
     expect(resourceName).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(inputsOf(await watch({ args: { lagMinutes: 7 } })).resourceName).toBe(resourceName);
     expect(inputsOf(await watch({}, { stack: 'prod' })).resourceName).not.toBe(resourceName);

@@ -87,8 +87,10 @@ export class BillingMonitoring extends pulumi.ComponentResource {
         resourceName: nameUuid(pulumi.getProject(), pulumi.getStack(), name, 'workbook'),
         kind: applicationinsights.WorkbookSharedTypeKind.Shared,
         category: 'workbook',
-        displayName: `${name}: billing`,
-        sourceId: args.workspaceId,
+        // Names of workbooks are unique in a resource group, and stacks may share one.
+        displayName: `${name}: billing (${pulumi.getStack()})`,
+        // Azure answers in lower case: another spelling would be a change at every refresh.
+        sourceId: pulumi.output(args.workspaceId).apply((id) => id.toLowerCase()),
         version: 'Notebook/1.0',
         serializedData: serialized(
           name,
