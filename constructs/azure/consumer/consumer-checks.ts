@@ -71,16 +71,15 @@ export function checkConsumer(component: string, name: string, args: BillingCons
   ]);
 }
 
-/** The identities' names begin with it, and the workers' role in PostgreSQL has its identity's name, 63 bytes at most. */
+/**
+ * The identities' names begin with it, and the workers' role in PostgreSQL has its identity's name: 63 bytes at most, and
+ * none that other clouds keep for themselves.
+ */
 function wrongName(name: string): WrongArg | undefined {
-  if (/^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(name)) return undefined;
-  const wayOut = 'Names of Azure’s resources begin with it.';
-  return {
-    prop: 'name',
-    received: shown(name),
-    allowed: 'a letter, then up to 39 letters, digits and hyphens',
-    wayOut,
-  };
+  if (/^(?!rds)[A-Za-z][A-Za-z0-9-]{0,39}$/i.test(name)) return undefined;
+  const allowed = 'a letter, then up to 39 letters, digits and hyphens, and not rds first';
+  const wayOut = 'Names of Azure’s resources and of a role in PostgreSQL begin with it.';
+  return { prop: 'name', received: shown(name), allowed, wayOut };
 }
 
 function wrongRegistry({ image, registry }: BillingConsumerArgs): WrongArg | undefined {
