@@ -1,3 +1,4 @@
+import * as pulumi from '@pulumi/pulumi';
 import { describe, expect, it } from 'vitest';
 import { BillingEventHub, type BillingEventHubArgs } from '../../constructs/azure';
 import { changedResources } from './changed-resources';
@@ -93,6 +94,31 @@ describe.each([true, false])('BillingEventHub, preview %s', (preview) => {
     }
   });
 
+  it('captures as the namespace, which may write to that container before it does', async () => {
+    const hub = await run({ capture: { containerId: CONTAINER } }, { preview });
+    expect(hub.named('usage-namespace').inputs.identity).toEqual({ type: 'SystemAssigned' });
+    expect(hub.named('usage-capture').inputs).toMatchObject({
+      scope: CONTAINER,
+      ...(preview ? {} : { principalId: expect.stringMatching(/^00000000-/) }),
+      roleDefinitionId: expect.stringContaining('ba92f5b4-2d11-453d-a403-e96b0029c9fe'),
+    });
+    expect(hub.named('usage-hub').dependsOn).toContain(hub.named('usage-capture').urn);
+    expect(hub.named('usage-hub').inputs.captureDescription).toEqual({
+      enabled: true,
+      encoding: 'Avro',
+      intervalInSeconds: 300,
+      sizeLimitInBytes: 314_572_800,
+      skipEmptyArchives: true,
+      destination: {
+        name: 'EventHubArchive.AzureBlockBlob',
+        storageAccountResourceId: ACCOUNT,
+        blobContainer: 'events',
+        archiveNameFormat: '{Namespace}/{EventHub}/{PartitionId}/{Year}/{Month}/{Day}/{Hour}/{Minute}/{Second}',
+        identity: { type: 'SystemAssigned' },
+      },
+    });
+  });
+
   it('refuses another number of partitions of a hub that exists, and says what it would do to keys', async () => {
     const deployed = { 'usage-hub': { partitionCount: 4 } };
     await expect(run({ partitionCount: 8 }, { preview, deployed })).rejects.toThrow(
@@ -131,31 +157,6 @@ describe('BillingEventHub', () => {
     const args: Partial<BillingEventHubArgs> = { namespaceName: 'contoso', sku: 'Dedicated', partitionCount: 1_024 };
     const hub = await run(args, looksUp(found({ clusterArmId: '/c' })));
     expect(hub.named('usage-hub').inputs.partitionCount).toBe(1_024);
-  });
-
-  it('captures as the namespace, which may write to that container before it does', async () => {
-    const hub = await run({ capture: { containerId: CONTAINER } });
-    expect(hub.named('usage-namespace').inputs.identity).toEqual({ type: 'SystemAssigned' });
-    expect(hub.named('usage-capture').inputs).toMatchObject({
-      scope: CONTAINER,
-      principalId: expect.stringMatching(/^00000000-/),
-      roleDefinitionId: expect.stringContaining('ba92f5b4-2d11-453d-a403-e96b0029c9fe'),
-    });
-    expect(hub.named('usage-hub').dependsOn).toContain(hub.named('usage-capture').urn);
-    expect(hub.named('usage-hub').inputs.captureDescription).toEqual({
-      enabled: true,
-      encoding: 'Avro',
-      intervalInSeconds: 300,
-      sizeLimitInBytes: 314_572_800,
-      skipEmptyArchives: true,
-      destination: {
-        name: 'EventHubArchive.AzureBlockBlob',
-        storageAccountResourceId: ACCOUNT,
-        blobContainer: 'events',
-        archiveNameFormat: '{Namespace}/{EventHub}/{PartitionId}/{Year}/{Month}/{Day}/{Hour}/{Minute}/{Second}',
-        identity: { type: 'SystemAssigned' },
-      },
-    });
   });
 
   it('reads with $Default as it is: nobody can create it', async () => {
@@ -221,6 +222,11 @@ describe('BillingEventHub', () => {
   it.each(refused)('refuses in words: %s', async (words, args) => {
     const refusal = run(args, looksUp(found()));
     await expect(refusal).rejects.toThrow(`[BillingEventHub usage] ${words}`);
+  });
+
+  it('refuses a container that turns out to be something else at deploy', async () => {
+    const refusal = run({ capture: { containerId: pulumi.output(ACCOUNT) } });
+    await expect(refusal).rejects.toThrow(`capture.containerId is "${ACCOUNT}", which is no blob container’s id.`);
   });
 
   it('says all that is wrong at once', async () => {

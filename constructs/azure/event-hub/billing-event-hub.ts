@@ -7,6 +7,7 @@ import { guard } from '../shared/guard';
 import { onceMade } from '../shared/once-made';
 import { assignRole } from '../shared/role-assignment';
 import { keep } from '../shared/stateful';
+import { refusal } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { captureDescription } from './capture';
 import { type EventHubPlan, planEventHub } from './event-hub-checks';
@@ -88,11 +89,7 @@ export class BillingEventHub extends pulumi.ComponentResource {
     const mayWrite = capture && [
       assignRole(this, `${name}-capture`, {
         scope: capture.containerId,
-        principalId: space.principalId.apply((id) => {
-          if (id === undefined)
-            throw new Error(`The namespace of ${name} has no identity that Capture could write as.`);
-          return id;
-        }),
+        principalId: space.principalId.apply((id) => id ?? notYetMade(name)),
         role: 'Storage Blob Data Contributor',
       }),
     ];
@@ -145,4 +142,10 @@ export class BillingEventHub extends pulumi.ComponentResource {
       { parent: this },
     );
   }
+}
+
+/** The identity of a namespace that is about to be made: a preview has what was asked for, not who it will be. */
+function notYetMade(name: string): string {
+  if (pulumi.runtime.isDryRun()) return pulumi.unknown as string;
+  throw refusal(`[BillingEventHub ${name}] The namespace came without an identity that Capture could write as.`);
 }

@@ -1,6 +1,7 @@
 import * as eventhub from '@pulumi/azure-native/eventhub';
 import type { input } from '@pulumi/azure-native/types';
 import * as pulumi from '@pulumi/pulumi';
+import { refusal } from '../shared/wrong-args';
 
 const CONTAINER_ID =
   /^(\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.Storage\/storageAccounts\/[^/]+)\/blobServices\/default\/containers\/([^/]+)$/i;
@@ -25,7 +26,7 @@ export function parseContainerId(id: string): ContainerId | undefined {
 export function captureDescription(containerId: pulumi.Input<string>): input.eventhub.CaptureDescriptionArgs {
   const target = pulumi.output(containerId).apply((id) => {
     const parsed = parseContainerId(id);
-    if (parsed === undefined) throw new Error(`capture.containerId is "${id}", which is no blob container’s id`);
+    if (parsed === undefined) throw refusal(`capture.containerId is "${id}", which is no blob container’s id.`);
     return parsed;
   });
   return {

@@ -8,7 +8,15 @@ export type WrongArg = Omit<WrongProp, 'path'>;
 export function refuseWrongArgs(component: string, name: string, wrong: readonly (WrongArg | undefined)[]): void {
   const found = wrong.filter((each) => each !== undefined);
   if (found.length === 0) return;
-  throw new Error(found.map((each) => wrongProp({ path: `${component} ${name}`, ...each }).message).join('\n'));
+  throw refusal(found.map((each) => wrongProp({ path: `${component} ${name}`, ...each }).message).join('\n'));
+}
+
+/** An error that Pulumi prints as it is. */
+export function refusal(words: string): pulumi.RunError {
+  const error = new pulumi.RunError(words);
+  // Pulumi shows no stack of it, but formats one nevertheless, which takes half a minute under a TypeScript loader.
+  delete error.stack;
+  return error;
 }
 
 /** A value as an error shows it. */
