@@ -74,7 +74,7 @@ const CHARTS: Readonly<Record<string, Readonly<Record<string, ConsumerMetricName
     taken: 'leasesTaken',
     silent: 'silentPartitions',
   },
-  Checkpoints: { written: 'checkpoints', failed: 'checkpointFailures' },
+  'Checkpoints a minute': { written: 'checkpoints', failed: 'checkpointFailures' },
   'Longest stop of a checkpoint, in ms': { stands: 'checkpointStall' },
   'Requests to Stripe': {
     all: 'stripeCalls',

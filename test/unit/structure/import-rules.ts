@@ -41,7 +41,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'shared constructs know no cloud',
     files: /^constructs\/shared\//,
-    onlyFiles: /^constructs\/shared\//,
+    onlyFiles: /^(constructs\/shared|runtime\/contract)\//,
     onlyPackages: NOTHING,
   },
   {
