@@ -1,6 +1,7 @@
 /** Event Hubs: a namespace, its hubs, their consumer groups. Limits are those of the Standard tier. */
 import type { Props } from '../../grpc';
 import type { AzureTypes } from '../azure-type';
+import { guid, TENANT } from '../ids';
 import { at, between, matches, together } from '../rules';
 import { text } from '../values';
 
@@ -19,7 +20,10 @@ export const MESSAGING: AzureTypes = {
       between('maximumThroughputUnits', 0, 40),
       together('maximumThroughputUnits', inflatesBelowItsCapacity),
     ],
-    outputs: (props) => ({
+    outputs: (props, id) => ({
+      ...(props.identity === undefined
+        ? {}
+        : { identity: { ...(props.identity as Props), principalId: guid(`${id} principal`), tenantId: TENANT } }),
       serviceBusEndpoint: `https://${text(props.namespaceName)}.servicebus.windows.net:443/`,
       provisioningState: 'Succeeded',
       status: 'Active',
