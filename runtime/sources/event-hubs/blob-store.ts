@@ -6,8 +6,9 @@
 import type { Checkpoint, CheckpointStore, PartitionOwnership } from '@azure/event-hubs';
 import type { ContainerClient } from '@azure/storage-blob';
 import type { Host } from '../../host/host';
-import { isConditionFailed, isNotFound } from './azure-errors';
+import { isConditionFailed } from './azure-errors';
 import { type BlobKind, blobName, blobPrefix, type GroupName } from './blob-names';
+import { BlobRequests, type FoundBlob, type ListedBlob } from './blob-requests';
 
 /** Where a consumer goes on, exclusively. */
 export interface EventPlace {
@@ -65,8 +66,12 @@ export class BlobStore implements CheckpointStore {
   /** The checkpoints as they were listed last, from which the client goes on. */
   private starts: ReadonlyMap<string, EventPlace> = new Map();
 
+  private readonly requests: BlobRequests;
+
   constructor(private readonly options: BlobStoreOptions) {
     this.owner = options.owner;
+    const { container, host, timeoutMs = 10_000 } = options;
+    this.requests = new BlobRequests({ container, host, timeoutMs });
   }
 
   async listOwnership(
@@ -77,7 +82,7 @@ export class BlobStore implements CheckpointStore {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
     const { listener } = this.options;
     const found: PartitionOwnership[] = [];
-    for await (const { partitionId, metadata, etag, lastModified } of this.list(group, 'ownership')) {
+    for (const { name: partitionId, metadata, etag, lastModified } of await this.list(group, 'ownership')) {
       // A blob that is no ownership does not stop the balancing of all others.
       if (metadata.ownerid === undefined) continue;
       const ownership = { ...group, partitionId, ownerId: metadata.ownerid, lastModifiedTimeInMs: lastModified, etag };
@@ -111,7 +116,7 @@ export class BlobStore implements CheckpointStore {
   ): Promise<Checkpoint[]> {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
     const found: Checkpoint[] = [];
-    for await (const { partitionId, metadata } of this.list(group, 'checkpoint')) {
+    for (const { name: partitionId, metadata } of await this.list(group, 'checkpoint')) {
       const place = placeOf(metadata);
       if (place === undefined) continue;
       found.push({ ...group, partitionId, ...place });
@@ -125,15 +130,13 @@ export class BlobStore implements CheckpointStore {
   /** Writes it if this worker still owns the partition and nobody has come further. Rejects when the storage fails. */
   async writeCheckpoint(group: GroupName, partitionId: string, place: EventPlace): Promise<CheckpointOutcome> {
     if (!(await this.stillOwns(group, partitionId))) return 'lost';
-    const blob = this.blob(group, 'checkpoint', partitionId);
     const metadata = { sequencenumber: String(place.sequenceNumber), offset: place.offset };
     for (let race = 0; race < RACES; race += 1) {
       const found = await this.read(group, 'checkpoint', partitionId);
       const before = found === undefined ? undefined : placeOf(found.metadata);
       if (before !== undefined && before.sequenceNumber >= place.sequenceNumber) return 'newer';
       try {
-        if (found === undefined) await this.create(blob, metadata);
-        else await blob.setMetadata(metadata, { conditions: { ifMatch: found.etag }, ...this.abort() });
+        await this.requests.write(blobName(group, 'checkpoint', partitionId), metadata, found?.etag);
         return 'written';
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
@@ -147,8 +150,7 @@ export class BlobStore implements CheckpointStore {
     const found = await this.read(group, 'ownership', partitionId);
     if (found?.metadata.ownerid !== this.owner) return;
     try {
-      const blob = this.blob(group, 'ownership', partitionId);
-      await blob.setMetadata({ ownerid: NOBODY }, { conditions: { ifMatch: found.etag }, ...this.abort() });
+      await this.requests.write(blobName(group, 'ownership', partitionId), { ownerid: NOBODY }, found.etag);
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
     }
@@ -160,8 +162,8 @@ export class BlobStore implements CheckpointStore {
   }
 
   /** Whether the container answers. Rejects with the storage's error otherwise. */
-  async check(): Promise<void> {
-    await this.options.container.listBlobsFlat(this.abort()).byPage({ maxPageSize: 1 }).next();
+  check(): Promise<void> {
+    return this.requests.check();
   }
 
   /** Whether this worker is the owner that the container names. Rejects when the storage fails. */
@@ -176,8 +178,7 @@ export class BlobStore implements CheckpointStore {
     const found = await this.read(group, 'checkpoint', partitionId);
     const place = found === undefined ? undefined : placeOf(found.metadata);
     if (found === undefined || place === undefined || place.sequenceNumber <= beyond) return;
-    const conditions = { ifMatch: found.etag };
-    await this.blob(group, 'checkpoint', partitionId).delete({ conditions, ...this.abort() });
+    await this.requests.delete(blobName(group, 'checkpoint', partitionId), found.etag);
   }
 
   private async claim(wanted: PartitionOwnership): Promise<PartitionOwnership | undefined> {
@@ -206,16 +207,12 @@ export class BlobStore implements CheckpointStore {
   private async put(
     wanted: PartitionOwnership,
   ): Promise<Pick<PartitionOwnership, 'etag' | 'lastModifiedTimeInMs'> | undefined> {
-    const blob = this.blob(wanted, 'ownership', wanted.partitionId);
-    const metadata = { ownerid: wanted.ownerId };
     try {
-      const { etag, lastModified } =
-        wanted.etag === undefined
-          ? await this.create(blob, metadata)
-          : await blob.setMetadata(metadata, { conditions: { ifMatch: wanted.etag }, ...this.abort() });
+      const name = blobName(wanted, 'ownership', wanted.partitionId);
+      const { etag, lastModified } = await this.requests.write(name, { ownerid: wanted.ownerId }, wanted.etag);
       return {
         ...(etag === undefined ? {} : { etag }),
-        ...(lastModified === undefined ? {} : { lastModifiedTimeInMs: lastModified.getTime() }),
+        ...(lastModified === undefined ? {} : { lastModifiedTimeInMs: lastModified }),
       };
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
@@ -225,43 +222,16 @@ export class BlobStore implements CheckpointStore {
     }
   }
 
-  private create(blob: ReturnType<BlobStore['blob']>, metadata: Record<string, string>) {
-    return blob.upload('', 0, { metadata, conditions: { ifNoneMatch: '*' }, ...this.abort() });
-  }
-
   private async ownerOf(group: GroupName, partitionId: string): Promise<string> {
     return (await this.read(group, 'ownership', partitionId))?.metadata.ownerid ?? NOBODY;
   }
 
-  private async read(
-    group: GroupName,
-    kind: BlobKind,
-    partitionId: string,
-  ): Promise<{ readonly metadata: Record<string, string>; readonly etag: string } | undefined> {
-    try {
-      const { metadata = {}, etag = '' } = await this.blob(group, kind, partitionId).getProperties(this.abort());
-      return { metadata, etag };
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  private read(group: GroupName, kind: BlobKind, partitionId: string): Promise<FoundBlob | undefined> {
+    return this.requests.read(blobName(group, kind, partitionId));
   }
 
-  private async *list(group: GroupName, kind: BlobKind) {
-    const prefix = blobPrefix(group, kind);
-    const blobs = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...this.abort() });
-    for await (const { name, metadata = {}, properties } of blobs) {
-      const partitionId = name.slice(prefix.length);
-      yield { partitionId, metadata, etag: properties.etag, lastModified: properties.lastModified.getTime() };
-    }
-  }
-
-  private blob(group: GroupName, kind: BlobKind, partitionId: string) {
-    return this.options.container.getBlockBlobClient(blobName(group, kind, partitionId));
-  }
-
-  private abort(): { abortSignal: AbortSignal } {
-    return { abortSignal: AbortSignal.timeout(this.options.timeoutMs ?? 10_000) };
+  private list(group: GroupName, kind: BlobKind): Promise<ListedBlob[]> {
+    return this.requests.list(blobPrefix(group, kind));
   }
 }
 

@@ -61,8 +61,15 @@ export class Session {
     private readonly events: SessionEvents,
     private readonly stop: AbortSignal,
   ) {
-    const { container, host, workerId } = settings;
-    this.store = new BlobStore({ container, host, owner: `${workerId}:${host.uuid()}`, listener: this.listener() });
+    const { container, host, workerId, ownershipMs } = settings;
+    this.store = new BlobStore({
+      container,
+      host,
+      owner: `${workerId}:${host.uuid()}`,
+      listener: this.listener(),
+      // Several may fail in a row before an ownership ends.
+      timeoutMs: Math.min(10_000, ownershipMs / 4),
+    });
     this.client = settings.connect(this.store);
   }
 

@@ -1,0 +1,103 @@
+/** The few requests that are made of the container, each with an end. */
+import type { ContainerClient } from '@azure/storage-blob';
+import type { Host } from '../../host/host';
+import { isNotFound } from './azure-errors';
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export interface FoundBlob {
+  readonly metadata: Metadata;
+  readonly etag: string;
+}
+
+export interface ListedBlob extends FoundBlob {
+  /** Without the prefix. */
+  readonly name: string;
+  /** Milliseconds since the epoch, whole seconds, by the storage's clock. */
+  readonly lastModified: number;
+}
+
+export interface WrittenBlob {
+  readonly etag?: string;
+  readonly lastModified?: number;
+}
+
+export interface BlobRequestsOptions {
+  readonly container: ContainerClient;
+  readonly host: Host;
+  /** Milliseconds that one request may take, with its retries. */
+  readonly timeoutMs: number;
+}
+
+export class BlobRequests {
+  constructor(private readonly options: BlobRequestsOptions) {}
+
+  /** Undefined when there is none. */
+  async read(name: string): Promise<FoundBlob | undefined> {
+    try {
+      const { metadata = {}, etag = '' } = await this.timed((limit) => this.blob(name).getProperties(limit));
+      return { metadata, etag };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Writes metadata; with an etag only over what has it, without one only where there is nothing. Otherwise it rejects
+   * with 409 or 412.
+   */
+  async write(name: string, metadata: Metadata, etag: string | undefined): Promise<WrittenBlob> {
+    const blob = this.blob(name);
+    const written = await this.timed((limit) =>
+      etag === undefined
+        ? blob.upload('', 0, { metadata, conditions: { ifNoneMatch: '*' }, ...limit })
+        : blob.setMetadata(metadata, { conditions: { ifMatch: etag }, ...limit }),
+    );
+    return {
+      ...(written.etag === undefined ? {} : { etag: written.etag }),
+      ...(written.lastModified === undefined ? {} : { lastModified: written.lastModified.getTime() }),
+    };
+  }
+
+  /** Only what has this etag. */
+  async delete(name: string, etag: string): Promise<void> {
+    await this.timed((limit) => this.blob(name).delete({ conditions: { ifMatch: etag }, ...limit }));
+  }
+
+  list(prefix: string): Promise<ListedBlob[]> {
+    return this.timed(async (limit) => {
+      const found: ListedBlob[] = [];
+      const blobs = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...limit });
+      for await (const { name, metadata = {}, properties } of blobs) {
+        const { etag, lastModified } = properties;
+        found.push({ name: name.slice(prefix.length), metadata, etag, lastModified: lastModified.getTime() });
+      }
+      return found;
+    });
+  }
+
+  /** Whether the container answers. */
+  async check(): Promise<void> {
+    await this.timed((limit) => this.options.container.listBlobsFlat(limit).byPage({ maxPageSize: 1 }).next());
+  }
+
+  private blob(name: string) {
+    return this.options.container.getBlockBlobClient(name);
+  }
+
+  /** An `AbortError`, which the client of the hub takes for its own stop and hides, does not come out of here. */
+  private async timed<T>(request: (limit: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+    const { host, timeoutMs } = this.options;
+    const [late, done] = [new AbortController(), new AbortController()];
+    void host.sleep(timeoutMs, done.signal).then(() => late.abort());
+    try {
+      return await request({ abortSignal: late.signal });
+    } catch (error) {
+      if (late.signal.aborted) throw new Error(`the storage did not answer within ${timeoutMs} ms`);
+      throw error;
+    } finally {
+      done.abort();
+    }
+  }
+}
