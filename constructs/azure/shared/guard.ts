@@ -11,6 +11,8 @@ export interface Change {
  * Lets `check` refuse what is about to become of a resource, in preview and in deploy alike, after every transform of
  * the user's has had its say. Throwing is refusing: the engine prints the message and touches nothing.
  *
+ * Pulumi's command line calls hooks since 3.182; an older one refuses the program and says so.
+ *
  * A monitor that is a mock has no engine behind it, so nothing could call the hook: there is none in a unit test.
  *
  * @param name unique in the program
