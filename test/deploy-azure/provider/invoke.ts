@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { type InvokeRequest, InvokeResponse } from '@pulumi/pulumi/proto/provider_pb';
 import { type Props, RpcError, toProps, toStruct } from '../grpc';
 import { SUBSCRIPTION } from './cloud';
-import { guid, hex, TENANT } from './ids';
+import { guid, TENANT } from './ids';
 
 const FUNCTIONS: Readonly<Record<string, (args: Readonly<Props>) => Props>> = {
   'azure-native:authorization:getClientConfig': () => ({
@@ -11,10 +11,6 @@ const FUNCTIONS: Readonly<Record<string, (args: Readonly<Props>) => Props>> = {
     objectId: guid('object'),
     subscriptionId: SUBSCRIPTION,
     tenantId: TENANT,
-  }),
-  'azure-native:operationalinsights:getSharedKeys': ({ workspaceName }) => ({
-    primarySharedKey: hex(`${workspaceName} 1`, 44),
-    secondarySharedKey: hex(`${workspaceName} 2`, 44),
   }),
 };
 

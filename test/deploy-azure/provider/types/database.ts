@@ -59,11 +59,6 @@ export const DATABASE: AzureTypes = {
     body: { client: CLIENT, mapper: 'Configuration' },
     rules: [required('value', 'a parameter has a value'), required('source', 'Azure wants user-override')],
   },
-  'azure-native:dbforpostgresql:FirewallRule': {
-    arm: 'Microsoft.DBforPostgreSQL/flexibleServers/firewallRules',
-    names: ['serverName', 'firewallRuleName'],
-    body: { client: CLIENT, mapper: 'FirewallRule' },
-  },
   'azure-native:dbforpostgresql:AdministratorsMicrosoftEntra': {
     arm: 'Microsoft.DBforPostgreSQL/flexibleServers/administrators',
     names: ['serverName', 'objectId'],
