@@ -3,6 +3,7 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { systemHost } from '../../runtime/host/host';
+import type { PartitionConsumer } from '../../runtime/processor/ports';
 import { azureClients, createEventHubsSource, type EventHubsSourceOptions } from '../../runtime/sources/event-hubs';
 import type { GroupName } from '../../runtime/sources/event-hubs/blob-names';
 import { type AmqpBroker, startAmqpBroker } from '../emulators/amqp';
@@ -36,7 +37,8 @@ export interface HubSourceWorld {
   /** Past the proxy. */
   readonly container: ContainerClient;
   readonly group: GroupName;
-  worker(name: string, options?: Partial<EventHubsSourceOptions>): Promise<HubWorker>;
+  /** @param inner what its consumer hands deliveries on to. Absent: they are finished at once */
+  worker(name: string, options?: Partial<EventHubsSourceOptions>, inner?: PartitionConsumer): Promise<HubWorker>;
   /** Bodies `event-<n>`, in order. */
   send(from: number, count: number, partitionId: string): Promise<void>;
   checkpoints(): Promise<Record<string, number>>;
@@ -81,8 +83,8 @@ async function open(proxy: BlobFaultProxy, container: ContainerClient, partition
     proxy,
     container,
     group: { fullyQualifiedNamespace: '127.0.0.1', eventHubName: HUB, consumerGroup: GROUP },
-    async worker(name, options = {}) {
-      const started = await startWorker({ broker, proxy, container }, name, options);
+    async worker(name, options = {}, inner) {
+      const started = await startWorker({ broker, proxy, container }, name, options, inner);
       workers.push(started);
       return started;
     },
@@ -109,8 +111,9 @@ async function startWorker(
   { broker, proxy, container }: Pick<HubSourceWorld, 'broker' | 'proxy' | 'container'>,
   name: string,
   options: Partial<EventHubsSourceOptions>,
+  inner: PartitionConsumer | undefined,
 ): Promise<HubWorker> {
-  const consumer = new RecordingConsumer();
+  const consumer = new RecordingConsumer(inner);
   const [metrics, log, controller] = [new RecordingMetrics(), new KeptLog(), new AbortController()];
   const names = { eventHubName: HUB, consumerGroup: GROUP };
   const ownershipMs = options.ownershipMs ?? OWNERSHIP_MS;

@@ -1,4 +1,4 @@
-/** A consumer that finishes everything at once and remembers what it was given. */
+/** A consumer that finishes everything at once, or hands it on, and remembers what it was given. */
 import type { Delivery, Metrics, Partition, PartitionConsumer } from '../../runtime/processor/ports';
 
 export interface Recorded {
@@ -16,18 +16,24 @@ export class RecordingConsumer implements PartitionConsumer {
   onDeliver: (partition: Partition, batch: readonly Delivery[]) => Promise<void> = async () => undefined;
   private readonly stuck = new Set<Partition>();
 
+  /** @param inner to hand deliveries on to; it decides what is finished and checkpointed */
+  constructor(private readonly inner?: PartitionConsumer) {}
+
   async deliver(partition: Partition, batch: readonly Delivery[]): Promise<void> {
     this.partitions.add(partition);
     await this.onDeliver(partition, batch);
     for (const delivery of batch) {
       const recorded = { partition, delivery, text: Buffer.from(delivery.body).toString() };
       this.records.push(recorded);
+      if (this.inner) continue;
       if (!this.finishes(recorded)) this.stuck.add(partition);
       if (!this.stuck.has(partition)) partition.checkpoint(delivery.position);
     }
+    await this.inner?.deliver(partition, batch);
   }
 
   async finished(partition: Partition): Promise<boolean> {
+    if (this.inner) return this.inner.finished(partition);
     return !partition.signal.aborted && !this.stuck.has(partition);
   }
 
