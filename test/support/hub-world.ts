@@ -43,6 +43,8 @@ export interface HubWorldOptions {
   readonly directStorage?: string;
   /** Default: 2. */
   readonly partitions?: number;
+  /** Default: one of its own. */
+  readonly broker?: AmqpBroker;
 }
 
 let worlds = 0;
@@ -53,7 +55,7 @@ export async function hubWorld(options: HubWorldOptions): Promise<HubWorld> {
     containerName,
   );
   const [broker, database, stripe] = await Promise.all([
-    startAmqpBroker(),
+    options.broker ?? startAmqpBroker(),
     ledgerDatabase(),
     startStripeEmulator({ autoCustomers: true }),
     container.create(),
