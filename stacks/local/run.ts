@@ -50,6 +50,7 @@ async function performAll({ flags, screen, signal, onReport }: RunOptions, folde
   const events = file === undefined ? makeEvents(flags) : await readEventFile(file);
   const bundles = await buildBundles(sources, screen);
   const failing = new AbortController();
+  const everybodyIsUp = rendezvous(sources.length);
   const standing: Standing[] = [];
   const report = (verdicts: readonly SourceVerdict[]): Report => {
     const summed = sumUp(verdicts, screen.seconds);
@@ -68,12 +69,27 @@ async function performAll({ flags, screen, signal, onReport }: RunOptions, folde
       bundle: bundles[source] ?? '',
       folder: join(folder, source),
       faults: new Set(faultsOf(source).filter((fault) => flags.faults.has(fault))),
+      everybodyIsUp,
       signal: AbortSignal.any([signal, failing.signal]),
       ...{ events, workers, stack },
       ...(keep ? { stayUp } : {}),
     }),
   );
   return keep ? sumUp(verdicts, screen.seconds) : report(verdicts);
+}
+
+/** What it answers resolves for all once as many have called it. */
+function rendezvous(count: number): () => Promise<void> {
+  let missing = count;
+  let open = () => {};
+  const complete = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    missing -= 1;
+    if (missing === 0) open();
+    return complete;
+  };
 }
 
 /** When one cannot run, the others are ended and cleared away before its reason is thrown. */

@@ -38,6 +38,11 @@ export interface Performance {
   readonly stack: string | undefined;
   /** For this source's logs and files; made when it is not there. */
   readonly folder: string;
+  /**
+   * Resolves when every source of the run is up: starting parts takes the whole machine for some seconds, and a lease that
+   * is lost for that proves nothing.
+   */
+  readonly everybodyIsUp: () => Promise<void>;
   /** Ends it. */
   readonly signal: AbortSignal;
   /** Told the verdict; everything stays up until the signal then. Absent: the workers are drained before the verdict. */
@@ -63,6 +68,7 @@ export async function perform<P extends Parts>(source: LocalSource<P>, how: Perf
     const environment = { ...parts.worker.environment, ...LOCAL_ENVIRONMENT };
     if (signal.aborted) throw new Interrupted('interrupted');
     await runMigrations(parts.migrate, how.bundle, screen);
+    await Promise.race([how.everybodyIsUp(), untilAborted(signal)]);
     fleet = new Fleet({ bundle: how.bundle, command: parts.worker.command, environment, logFolder: folder });
     const stage = new Stage({ ...how, publish: source.publish, parts, fleet });
     const found = await Promise.race([play(source, stage, how), untilAborted(signal)]);

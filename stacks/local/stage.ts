@@ -55,9 +55,13 @@ export class Stage<P extends Parts = Parts> implements FaultContext<P> {
     return this.#decode(line).ok;
   }
 
-  async startWorkers(): Promise<void> {
+  /** `oneByOne`: each once the one before is ready, so that none finds another's work half done. */
+  async startWorkers({ oneByOne = false } = {}): Promise<void> {
     const { fleet, screen } = this;
-    for (let count = 0; count < this.options.workers; count++) await fleet.start();
+    for (let count = 0; count < this.options.workers; count++) {
+      const worker = await fleet.start();
+      if (oneByOne) await worker.ready(READY_MS);
+    }
     await Promise.all(fleet.alive.map((worker) => worker.ready(READY_MS)));
     screen.step(`${fleet.alive.length} workers ready: pid ${fleet.alive.map((worker) => worker.pid).join(', ')}`);
   }

@@ -1,14 +1,41 @@
-/** `npm start` itself: its verdict, its counts for a given file, and that it fails when the template is wrong. */
+/** `npm start` itself: its verdict, its counts for a given file, and that it fails when the stack is wrong. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv as parse } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { billingApp } from '../../stacks/aws/app';
-import { FAULT_NAMES } from '../../stacks/local/faults/names';
-import { type LocalRun, localRun, startLocalRun } from '../support/local-run';
+import { faultsOf } from '../../stacks/local/faults/names';
+import { SOURCE_NAMES } from '../../stacks/local/sources/parts';
+import { forgetLogs, type LocalRun, localRun, startLocalRun } from '../support/local-run';
 
 const MINUTE = 60_000;
+
+/** stacks/azure, whose workers are told another cap. */
+function cappedProgram(cap: string): string {
+  const [pulumi, stack] = [require.resolve('@pulumi/pulumi'), join(__dirname, '../../stacks/azure/index.ts')];
+  return `
+    const pulumi = require(${JSON.stringify(pulumi)});
+    const capped = (env) => env.map((each) => each.name === 'SPEND_CAP_DEFAULT' ? { ...each, value: '${cap}' } : each);
+    const changed = ({ containers, ...template }) =>
+      ({ ...template, containers: containers.map((each) => ({ ...each, env: capped(each.env) })) });
+    pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
+      if (type !== 'azure-native:app:ContainerApp') return undefined;
+      return { props: { ...props, template: pulumi.output(props.template).apply(changed) }, opts };
+    });
+    require(${JSON.stringify(stack)});`;
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
 
 describe('npm start', () => {
   let folder: string;
@@ -55,8 +82,7 @@ describe('npm start', () => {
       ];
       writeFileSync(file, Buffer.concat([Buffer.from(`${lines.join('\n')}\n`), Buffer.from([0xff, 0xfe, 0x0a])]));
       const { code, report, screen } = await localRun('--file', file, '--faults', 'none');
-      expect(report?.sources[0], screen).toEqual({
-        source: 'kinesis',
+      const ended = {
         published: 11,
         valid: 9,
         distinct: 7,
@@ -73,21 +99,24 @@ describe('npm start', () => {
         doubleCharged: 0,
         lost: 0,
         faults: [],
-      });
+      };
+      expect(report?.sources, screen).toEqual(SOURCE_NAMES.map((source) => ({ source, ...ended })));
       expect(code).toBe(0);
     },
-    2 * MINUTE,
+    4 * MINUTE,
   );
 
   it(
     'fails when the template names an environment variable otherwise',
     async () => {
-      const { code, report, screen } = await localRun(
+      const failing = await localRun(
         '--faults',
         'none',
         '--template',
         template((json) => json.replaceAll('"LEASE_TABLE_NAME"', '"LEASE_TABLE"')),
       );
+      forgetLogs(failing);
+      const { code, report, screen } = failing;
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toContain('LEASE_TABLE_NAME');
     },
@@ -97,12 +126,14 @@ describe('npm start', () => {
   it(
     'fails when the template names a key of the lease table otherwise',
     async () => {
-      const { code, report, screen } = await localRun(
+      const failing = await localRun(
         '--faults',
         'none',
         '--template',
         template((json) => json.replaceAll('"leaseKey"', '"leaseId"')),
       );
+      forgetLogs(failing);
+      const { code, report, screen } = failing;
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toMatch(/not ready|ended/);
     },
@@ -112,12 +143,14 @@ describe('npm start', () => {
   it(
     'fails when the template leaves out that tokens log in: the workers use nothing else',
     async () => {
-      const { code, report, screen } = await localRun(
+      const failing = await localRun(
         '--faults',
         'none',
         '--template',
         template((json) => json.replace('"EnableIAMDatabaseAuthentication":true,', '')),
       );
+      forgetLogs(failing);
+      const { code, report, screen } = failing;
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toContain('PAM authentication failed for user');
     },
@@ -125,26 +158,46 @@ describe('npm start', () => {
   );
 
   it(
+    'fails when the program gives its workers another cap: they run with what it declares',
+    async () => {
+      const program = join(folder, 'program.js');
+      writeFileSync(program, cappedProgram('usd:100'));
+      const failing = await localRun('--events', '12', '--faults', 'none', '--program', program);
+      forgetLogs(failing);
+      const { code, report, screen } = failing;
+      expect({ code, verdict: report?.verdict }, screen).toEqual({ code: 1, verdict: 'fail' });
+      expect(report?.sources).toMatchObject([{ source: 'event-hubs', distinct: 10, lost: 0, doubleCharged: 0 }]);
+      expect(report?.sources[0]?.capBlocked).toBeGreaterThan(0);
+      expect(report?.problems.join()).toMatch(/\(customer, period\) are charged; of these events it must be 10/);
+    },
+    4 * MINUTE,
+  );
+
+  it(
     'stays up with --keep, says where everything is, and leaves nothing behind when it is stopped',
     async () => {
       const { ended, printed, stop } = startLocalRun('--events', '5', '--faults', 'none', '--keep');
       await printed('End with Ctrl-C');
-      const environment = parse(readFileSync(join(__dirname, '../../.env.local'), 'utf8'));
-      expect(environment).toMatchObject({
-        SOURCE: 'kinesis',
-        STRIPE_MODE: 'test',
-        DATABASE_AUTH: 'rds-iam',
-        PGSSLMODE: 'verify-full',
+      const [kinesis, hubs] = SOURCE_NAMES.map((source) => {
+        const file = join(__dirname, `../../.env.${source}.local`);
+        const environment = parse(readFileSync(file, 'utf8'));
+        rmSync(file);
+        return environment;
       });
-      const kinesis = new URL(environment.AWS_ENDPOINT_URL_KINESIS ?? '');
-      await expect(fetch(kinesis)).resolves.toBeDefined();
+      const common = { STRIPE_MODE: 'test', PGSSLMODE: 'verify-full' };
+      expect(kinesis).toMatchObject({ ...common, SOURCE: 'kinesis', DATABASE_AUTH: 'rds-iam' });
+      expect(hubs).toMatchObject({ ...common, SOURCE: 'event-hubs', DATABASE_AUTH: 'entra' });
+      const stream = new URL(kinesis?.AWS_ENDPOINT_URL_KINESIS ?? '');
+      const storage = Number(new URL(hubs?.CHECKPOINT_CONTAINER_URL ?? '').port);
+      await expect(fetch(stream)).resolves.toBeDefined();
+      await expect(connects(storage)).resolves.toBe(true);
       stop();
       const { code, report, screen } = await ended;
-      rmSync(join(__dirname, '../../.env.local'));
       expect({ code, verdict: report?.verdict }, screen).toEqual({ code: 0, verdict: 'pass' });
-      await expect(fetch(kinesis)).rejects.toThrow();
+      await expect(fetch(stream)).rejects.toThrow();
+      await expect(connects(storage)).resolves.toBe(false);
     },
-    MINUTE,
+    4 * MINUTE,
   );
 
   it(
@@ -168,15 +221,17 @@ describe('npm start', () => {
         problems: [],
         screen: '',
       });
-      const source = report?.sources[0];
-      expect(source).toMatchObject({ distinct: 250, pending: 0, doubleCharged: 0, lost: 0, conflicts: 3 });
-      expect((source?.charged ?? 0) + (source?.declined ?? 0)).toBe(250);
-      expect(source?.faults.map((fault) => fault.name)).toEqual(FAULT_NAMES);
-      for (const fault of source?.faults ?? []) {
-        expect(fault.injected, fault.name).toBeGreaterThan(0);
-        expect(fault.seen, fault.name).toBeGreaterThanOrEqual(fault.injected);
+      expect(report?.sources.map(({ source }) => source)).toEqual(SOURCE_NAMES);
+      for (const { source, faults, ...counts } of report?.sources ?? []) {
+        expect(counts, source).toMatchObject({ distinct: 250, pending: 0, doubleCharged: 0, lost: 0, conflicts: 3 });
+        expect(counts.charged + counts.declined, source).toBe(250);
+        expect(faults.map((fault) => fault.name).sort()).toEqual([...faultsOf(source)].sort());
+        for (const fault of faults) {
+          expect(fault.injected, `${source}: ${fault.name}`).toBeGreaterThan(0);
+          expect(fault.seen, `${source}: ${fault.name}`).toBeGreaterThanOrEqual(fault.injected);
+        }
       }
     },
-    4 * MINUTE,
+    5 * MINUTE,
   );
 });

@@ -1,5 +1,6 @@
 /** Runs `npm start` as a user would, with --json, and reads its verdict. */
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../stacks/local/report';
 
@@ -10,6 +11,12 @@ export interface LocalRun {
   /** Undefined when it could not run. */
   readonly report: Report | undefined;
   readonly screen: string;
+}
+
+/** A run that fails keeps its workers' logs: not wanted where it was to fail. */
+export function forgetLogs({ screen }: LocalRun): void {
+  const [, folder] = /The workers' logs: (\S+)/.exec(screen) ?? [];
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }
 
 export function localRun(...flags: string[]): Promise<LocalRun> {

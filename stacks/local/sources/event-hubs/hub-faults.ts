@@ -1,5 +1,5 @@
 /** Faults of the hub itself: an acknowledgement that is lost, a link that falls silent. */
-import { partitionKeyOf } from '../../../../runtime/sources/kinesis/publisher-entries';
+import { hubKeyOf } from '../../../../runtime/sources/event-hubs/publisher-entries';
 import { until } from '../../fleet';
 import type { Stage } from '../../stage';
 import { checkpointOf, hubOf, ownerOf, storedIn, workerOf } from './hub-state';
@@ -49,7 +49,7 @@ export async function silenceALink(stage: Stage<EventHubsParts>, lines: readonly
 
 /** Of a living worker, and one that the first of these lines go to. */
 async function partitionWithAnOwner({ parts, fleet }: Stage<EventHubsParts>, lines: readonly Uint8Array[]) {
-  for (const partition of new Set(lines.map((line) => hubOf(parts).choose(partitionKeyOf(line))))) {
+  for (const partition of new Set(lines.map((line) => hubOf(parts).choose(hubKeyOf(line))))) {
     if (workerOf(await ownerOf(parts, partition), fleet)) return partition;
   }
   return undefined;

@@ -1,9 +1,10 @@
 /** Brings up what the program declares on local parts, all on loopback and free ports. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EventHubProducerClient } from '@azure/event-hubs';
+import type { EventHubProducerClient } from '@azure/event-hubs';
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob';
 import { Client } from 'pg';
+import { createProducer } from '../../../../runtime/sources/event-hubs/publisher-client';
 import { type AmqpBroker, type PutToken, startAmqpBroker } from '../../../../test/emulators/amqp';
 import { startBlobStorage } from '../../../../test/emulators/blob-storage';
 import { startStripeEmulator } from '../../../../test/emulators/stripe';
@@ -38,7 +39,7 @@ const HOST = '127.0.0.1';
 export async function startParts(plan: ProgramPlan, screen: Screen, folder: string): Promise<EventHubsParts> {
   const started: (() => Promise<unknown>)[] = [];
   // The newest first: whoever uses a part goes before it.
-  const close = async () => {
+  const closeAll = async () => {
     for (const stop of started.splice(0).reverse()) await stop().catch(() => undefined);
   };
   const keep: Keep = async (starting, stop) => {
@@ -54,11 +55,11 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
     const trust = { ledger: join(folder, 'ledger-authority.pem'), azure: join(folder, 'azure-authority.pem') };
     writeFileSync(trust.ledger, doors.ledger.authority.pem);
     writeFileSync(trust.azure, services.authority.pem);
-    const producer = new EventHubProducerClient(broker.connectionString, plan.hub.name, { retryOptions: RETRIES });
-    await keep(producer, (client) => client.close());
+    const hub = { connectionString: broker.connectionString };
+    const producer = await keep(createProducer({ eventHubName: plan.hub.name, hub, timeoutMs: ANSWER_MS }), close);
     const ledgerUrl = postgres.server.url(plan.database.name);
     return {
-      ...{ plan, stripe, broker, container, producer, close, ...doors },
+      ...{ plan, stripe, broker, container, producer, close: closeAll, ...doors },
       ...containersOf(plan, { ...services, ...doors, trust }),
       logins: doors.ledger.logins,
       endpoints: {
@@ -74,7 +75,7 @@ export async function startParts(plan: ProgramPlan, screen: Screen, folder: stri
       },
     };
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
 }
@@ -138,8 +139,8 @@ async function createAll({ hub, consumerGroup, container }: ProgramPlan, service
 /** Every event outlasts the run, as it does the hours that the program says. */
 const KEPT_EVENTS = 10_000_000;
 
-/** A lost acknowledgement is noticed, and the events sent again, before anybody falls asleep. */
-const RETRIES = { maxRetries: 5, retryDelayInMs: 200, maxRetryDelayInMs: 1_000, timeoutInMs: 4_000 };
+/** How long a lost acknowledgement is waited for, before the events are sent again. */
+const ANSWER_MS = 4_000;
 
 /** As the service does it: a token of an identity that has the role in the program. Keys are the publisher's. */
 function mayRead({ receivers }: ProgramPlan, entra: Entra, type: string, token: string): boolean {

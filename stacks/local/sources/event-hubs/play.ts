@@ -17,7 +17,7 @@ const BY_PARTS = ['storage-outage', 'theft', 'lost-ack', 'database-outage', 'sil
 
 /** Publishes in five parts, each in a fault of its own. */
 export async function play(stage: Stage<EventHubsParts>): Promise<() => Promise<void>> {
-  await (stage.has('cold-start') ? startTogether(stage) : stage.startWorkers());
+  await (stage.has('cold-start') ? startTogether(stage) : stage.startWorkers({ oneByOne: true }));
   await untilBalanced(stage);
   const [first, second, third, fourth] = stage.has(...BY_PARTS) ? [0.35, 0.6, 0.65, 0.8] : [1, 1, 1, 1];
   const sendAndKill = async () => {

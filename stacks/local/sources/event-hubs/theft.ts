@@ -1,5 +1,6 @@
 /** Another owner takes a partition while a charge of it takes 20 s: the charge ends, and its old owner writes no checkpoint. */
 import { systemHost } from '../../../../runtime/host';
+import { hubKeyOf } from '../../../../runtime/sources/event-hubs/publisher-entries';
 import { claimant } from '../../claimant';
 import { caught } from '../../faults/context';
 import { until } from '../../fleet';
@@ -32,7 +33,8 @@ async function stealOnce(stage: Stage<EventHubsParts>): Promise<string> {
     if (reached === undefined) return 'no charge came by';
     const heldAt = systemHost.monotonic();
     const { customerId } = await claimant(reached.path, parts, fleet);
-    const partition = hubOf(parts).choose(customerId);
+    const event = Buffer.from(JSON.stringify({ customer_id: customerId }));
+    const partition = hubOf(parts).choose(hubKeyOf(event));
     const owner = workerOf(await ownerOf(parts, partition), fleet);
     if (owner === undefined) return OWNERLESS;
     log.injected('theft');
