@@ -1,23 +1,15 @@
 /** Who owns a partition of a hub, on Azurite: first claims, checkpoints, thieves of a blob and thieves of a link. */
-import { type CheckpointStore, EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
+import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
 import type { ContainerClient } from '@azure/storage-blob';
 import { describe, expect, it } from 'vitest';
 import { systemHost } from '../../runtime/host/host';
 import { blobName } from '../../runtime/sources/event-hubs/blob-names';
 import { BlobStore, type OwnershipListener } from '../../runtime/sources/event-hubs/blob-store';
-import { GROUP, HUB, useHubSources } from '../support/hub-source';
+import { forgetfulStore, GROUP, HUB, useHubSources } from '../support/hub-source';
 import { until } from '../support/until';
 
 const world = useHubSources();
 const PARTITIONS = Array.from({ length: 8 }, (_, n) => String(n));
-
-/** With a store, whatever it does, the client attaches as an owner does, and takes the link of whoever reads. */
-const forgetful: CheckpointStore = {
-  listOwnership: async () => [],
-  claimOwnership: async (claims) => claims,
-  updateCheckpoint: async () => undefined,
-  listCheckpoints: async () => [],
-};
 
 function storeOf(owner: string, container: ContainerClient = world().container) {
   const lost: string[] = [];
@@ -127,7 +119,7 @@ describe('a partition that is stolen', () => {
     await until('both are held', () => worker.held() === 2);
     await world().send(0, 2, '0');
     await until('they are read', () => worker.consumer.records.length === 2);
-    const thief = new EventHubConsumerClient(GROUP, world().broker.connectionString, HUB, forgetful);
+    const thief = new EventHubConsumerClient(GROUP, world().broker.connectionString, HUB, forgetfulStore);
     const seen: number[] = [];
     const subscription = thief.subscribe(
       '0',

@@ -14,6 +14,7 @@ import {
 } from './billing-world';
 import type { BlobFaultProxy, BlobRequest } from './blob-fault-proxy';
 import { HUB, type HubSourceWorld, type HubWorker, useHubSources } from './hub-source';
+import { until } from './until';
 
 /** Long enough for a charge to be begun within it on a busy machine, short enough to be waited for. */
 export const CHARGING_OWNERSHIP_MS = 4_000;
@@ -35,6 +36,8 @@ export interface HubBillingWorld {
   worker(name: string, options?: HubBillingOptions): Promise<ChargingWorker>;
   /** One event for each of these customers, in order, in one batch. */
   publish(customers: readonly string[], partitionId: string): Promise<void>;
+  /** Resolves when each of these customers is charged; reconciles meanwhile, as every worker does beside its source. */
+  charged(customers: readonly string[]): Promise<void>;
   /** How often each of these customers was charged, by the books. */
   charges(customers: readonly string[]): number[];
 }
@@ -43,6 +46,7 @@ export function useHubBilling(partitions = 1): () => HubBillingWorld {
   // In this order: sources stop before what they charge with is closed.
   const billing = useBillingWorld({ autoCustomers: true });
   const hub = useHubSources(partitions);
+  const charges = (customers: readonly string[]) => customers.map((customer) => billing().charges(customer));
   return () => ({
     hub: hub(),
     billing: billing(),
@@ -57,7 +61,15 @@ export function useHubBilling(partitions = 1): () => HubBillingWorld {
       await producer.sendBatch(events, { partitionId });
       await producer.close();
     },
-    charges: (customers) => customers.map((customer) => billing().charges(customer)),
+    charges,
+    charged(customers) {
+      const reconciler = billing().worker();
+      return until(`charged are ${customers}`, async () => {
+        if (charges(customers).every((count) => count > 0)) return true;
+        await reconciler.reconcile();
+        return false;
+      });
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 /** Sources on a local hub in the test's own process: Microsoft's client against the local broker and Azurite. */
-import { EventHubProducerClient } from '@azure/event-hubs';
+import { type CheckpointStore, EventHubProducerClient } from '@azure/event-hubs';
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { systemHost } from '../../runtime/host/host';
@@ -16,6 +16,14 @@ import { RecordingConsumer, RecordingMetrics } from './recording-consumer';
 export const GROUP = 'chargeonce';
 export const HUB = 'usage';
 export const OWNERSHIP_MS = 3_000;
+
+/** With a store, whatever it does, the client attaches as an owner does, and takes the link of whoever reads. */
+export const forgetfulStore: CheckpointStore = {
+  listOwnership: async () => [],
+  claimOwnership: async (claims) => claims,
+  updateCheckpoint: async () => undefined,
+  listCheckpoints: async () => [],
+};
 
 export interface HubWorker {
   readonly consumer: RecordingConsumer;
