@@ -20,8 +20,9 @@ export function workerContainer(image: string, size: Size, settings: Settings): 
     env: [...variables(settings), STRIPE_KEY_VARIABLE],
     resources: { ...size },
     probes: [
-      // Unhealthy until first ready, so that a bad deploy leaves the old revision; five minutes for roles to take effect.
-      probe(app.Type.Startup, '/healthz', { initialDelaySeconds: 5, periodSeconds: 30, failureThreshold: 10 }),
+      // Unhealthy until first ready, so that a bad deploy leaves the old revision. Longer than the ten minutes that a worker
+      // waits for its roles to take effect.
+      probe(app.Type.Startup, '/healthz', { initialDelaySeconds: 5, periodSeconds: 65, failureThreshold: 10 }),
       // Then alive, whatever its neighbours do: an outage of ledger, storage or Stripe must not kill workers.
       probe(app.Type.Liveness, '/healthz', { initialDelaySeconds: 1, periodSeconds: 30, failureThreshold: 3 }),
       probe(app.Type.Readiness, '/readyz', { initialDelaySeconds: 1, periodSeconds: 10, failureThreshold: 3 }),

@@ -35,6 +35,7 @@ export function conformance(target: ConformanceTarget): void {
     const world = () => ({ at, clients });
     describe('a hub', () => ofHubs(world));
     describe('a producer', () => ofProducers(world));
+    describe('an event', () => ofKeys(world));
     describe('a consumer', () => ofConsumers(world));
     describe('receivers of one partition', () => ofReceivers(world));
   });
@@ -121,7 +122,9 @@ function ofProducers(world: World): void {
     });
     expect((await endOf(clients, '0')).startPosition).toEqual(before);
   });
+}
 
+function ofKeys(world: World): void {
   it('with a key is led where the client’s own hash leads', async () => {
     const { at, clients } = world();
     const ends = [await endOf(clients, '0'), await endOf(clients, '1')];
