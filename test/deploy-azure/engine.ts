@@ -52,7 +52,7 @@ export interface Engine {
   said(): string;
   /** Everything that was kept: state, history, configuration, the cloud. */
   kept(): string;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export async function startEngine({ project, outside }: EngineOptions): Promise<Engine> {
@@ -84,7 +84,14 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
     succeed: (...args: readonly string[]) => command(true, [...args, ...onStack], cwd, own),
     fail: (...args: readonly string[]) => command(false, [...args, ...onStack], cwd, own),
   });
-  await command(true, ['stack', 'init', STACK], join(folder, SETTINGS));
+  const stop = () => {
+    for (const server of [host, provider, wayOut]) server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await command(true, ['stack', 'init', STACK], join(folder, SETTINGS)).catch((error: unknown) => {
+    stop();
+    throw error;
+  });
   return {
     cloud,
     by,
@@ -97,12 +104,7 @@ export async function startEngine({ project, outside }: EngineOptions): Promise<
     askedOutside: wayOut.asked,
     said: () => said.join('\n'),
     kept: () => textOf(folder),
-    async stop() {
-      host.stop();
-      provider.stop();
-      wayOut.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
