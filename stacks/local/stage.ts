@@ -20,8 +20,7 @@ export interface StageOptions<P extends Parts> {
   readonly fleet: Fleet;
 }
 
-/** A worker that lost the race for its first partition looks again a while later. */
-const READY_MS = 45_000;
+const READY_MS = 20_000;
 /** Nothing moved for this long: what is open then stays open. Longer than a claim. */
 const STALLED_MS = 100_000;
 
@@ -56,13 +55,13 @@ export class Stage<P extends Parts = Parts> implements FaultContext<P> {
   }
 
   /** `oneByOne`: each once the one before is ready, so that none finds another's work half done. */
-  async startWorkers({ oneByOne = false } = {}): Promise<void> {
+  async startWorkers({ oneByOne = false, readyMs = READY_MS } = {}): Promise<void> {
     const { fleet, screen } = this;
     for (let count = 0; count < this.options.workers; count++) {
       const worker = await fleet.start();
-      if (oneByOne) await worker.ready(READY_MS);
+      if (oneByOne) await worker.ready(readyMs);
     }
-    await Promise.all(fleet.alive.map((worker) => worker.ready(READY_MS)));
+    await Promise.all(fleet.alive.map((worker) => worker.ready(readyMs)));
     screen.step(`${fleet.alive.length} workers ready: pid ${fleet.alive.map((worker) => worker.pid).join(', ')}`);
   }
 

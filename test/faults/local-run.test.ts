@@ -120,7 +120,7 @@ describe('npm start', () => {
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toContain('LEASE_TABLE_NAME');
     },
-    MINUTE,
+    2 * MINUTE,
   );
 
   it(
@@ -137,7 +137,7 @@ describe('npm start', () => {
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toMatch(/not ready|ended/);
     },
-    MINUTE,
+    2 * MINUTE,
   );
 
   it(
@@ -154,7 +154,7 @@ describe('npm start', () => {
       expect({ code, report }).toEqual({ code: 2, report: undefined });
       expect(screen).toContain('PAM authentication failed for user');
     },
-    MINUTE,
+    2 * MINUTE,
   );
 
   it(
@@ -209,7 +209,7 @@ describe('npm start', () => {
       expect(screen).toContain('"earthquake" is unknown');
       expect(screen).toContain('there is no file "nowhere"');
     },
-    MINUTE,
+    2 * MINUTE,
   );
 
   it(

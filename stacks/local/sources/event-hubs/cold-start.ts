@@ -9,13 +9,15 @@ import type { EventHubsParts } from './parts';
 /** Less than a worker waits for an answer: what is held is still wanted. */
 const HOLD_MS = 3_500;
 const START_MS = 20_000;
+/** A worker that lost the race for its first partition looks again a while later. */
+const READY_MS = 45_000;
 
 export async function startTogether(stage: Stage<EventHubsParts>): Promise<void> {
   const { parts, screen, log } = stage;
   const gate = parts.storageProxy.inject({ matches: claims, action: { kind: 'hang' } });
   const collisions = () => [...byBlob(gate.hits)].filter(([, requests]) => ownersOf(requests).size > 1);
   try {
-    const started = stage.startWorkers();
+    const started = stage.startWorkers({ readyMs: READY_MS });
     started.catch(() => undefined);
     await until(() => gate.hits.length > 0, START_MS);
     await until(() => collisions().length > 0, HOLD_MS, 20);

@@ -39,14 +39,13 @@ export async function play(stage: Stage<EventHubsParts>): Promise<() => Promise<
   return () => readToTheEnd(stage);
 }
 
-/** Every worker has a partition, as far as there are enough: what is lost from here on, a fault took. */
+/** Every partition has one holder, and no worker two more than another: what is lost from here on, a fault took. */
 async function untilBalanced({ parts: { plan }, fleet }: Stage<EventHubsParts>): Promise<void> {
-  const { partitionCount } = plan.hub;
   const balanced = async () => {
-    const held = await Promise.all(fleet.alive.map((worker) => worker.metric('chargeonce_leases_held')));
-    const idle = held.filter((count = 0) => count === 0).length;
-    const spare = Math.max(0, held.length - partitionCount);
-    return idle <= spare && held.reduce<number>((sum, count = 0) => sum + count, 0) === partitionCount;
+    const values = await Promise.all(fleet.alive.map((worker) => worker.metric('chargeonce_leases_held')));
+    const held = values.map((count = 0) => count);
+    const sum = held.reduce((total, count) => total + count, 0);
+    return sum === plan.hub.partitionCount && Math.max(...held) - Math.min(...held) <= 1;
   };
   await until(balanced, BALANCE_MS);
 }
