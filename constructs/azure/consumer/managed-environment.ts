@@ -6,6 +6,7 @@ import * as pulumi from '@pulumi/pulumi';
 import type { ComponentArgs } from '../shared/component-args';
 import { keep } from '../shared/stateful';
 import type { BillingConsumerArgs, LogTable } from './billing-consumer-args';
+import { physicalName } from './physical-name';
 
 /** Name of the workload profile that every environment of this kind begins with. */
 const CONSUMPTION = 'Consumption';
@@ -36,7 +37,7 @@ export function placeOf(parent: pulumi.Resource, name: string, args: BillingCons
     };
   }
   const workspaceId = pulumi.output(args.workspaceId ?? addWorkspace(parent, `${name}-logs`, args).id);
-  const environment = addEnvironment(parent, `${name}-environment`, args);
+  const environment = addEnvironment(parent, name, args);
   return {
     environmentId: environment.id,
     environment,
@@ -67,12 +68,14 @@ export function addWorkspace(parent: pulumi.Resource, childName: string, args: W
  * Nothing comes in, so it has no address outside its network. Logs go to Azure Monitor, not straight to Log Analytics:
  * the latter takes the workspace's shared key, which would be one more secret in the state.
  */
-function addEnvironment(parent: pulumi.Resource, childName: string, args: BillingConsumerArgs): app.ManagedEnvironment {
+function addEnvironment(parent: pulumi.Resource, name: string, args: BillingConsumerArgs): app.ManagedEnvironment {
   const infrastructureSubnetId = args.environmentSubnetId ?? args.ledger.environmentSubnetId;
   return new app.ManagedEnvironment(
-    childName,
+    `${name}-environment`,
     {
       resourceGroupName: args.resourceGroupName,
+      // By the component's name it might have capitals, which Azure refuses in the middle of a deploy.
+      environmentName: physicalName(name, 'environment'),
       appLogsConfiguration: { destination: 'azure-monitor' },
       // Init containers have identities on this profile only.
       workloadProfiles: [{ name: CONSUMPTION, workloadProfileType: CONSUMPTION }],
@@ -82,7 +85,11 @@ function addEnvironment(parent: pulumi.Resource, childName: string, args: Billin
       ...(args.tags === undefined ? {} : { tags: args.tags }),
     },
     // Decided when it is made. Not all of `vnetConfiguration`: what Azure adds to it must not replace anything.
-    { parent, replaceOnChanges: ['vnetConfiguration.infrastructureSubnetId', 'vnetConfiguration.internal'] },
+    {
+      parent,
+      deleteBeforeReplace: true,
+      replaceOnChanges: ['vnetConfiguration.infrastructureSubnetId', 'vnetConfiguration.internal'],
+    },
   );
 }
 
