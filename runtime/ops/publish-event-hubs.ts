@@ -77,7 +77,7 @@ export async function publishToEventHub(
   // Loaded only here, so that the other verbs work without the Azure SDK.
   const { createProducer } = await import('../sources/event-hubs/publisher-client.js');
   const { createHubPublisher } = await import('../sources/event-hubs/publisher.js');
-  const { splitLines } = await import('../sources/kinesis/publisher-lines.js');
+  const { splitLines } = await import('../sources/publishing/lines.js');
   const left = await openLeftOver(common.undelivered, common.file);
   if (typeof left === 'string') return refuse(left);
   const producer = await createProducer(target);

@@ -46,7 +46,7 @@ export async function publishToKinesis(common: Common, target: KinesisTarget, co
   // Loaded only here, so that the other verbs work without the AWS SDK.
   const { createPublisherClient } = await import('../sources/kinesis/publisher-client.js');
   const { createPublisher } = await import('../sources/kinesis/publisher.js');
-  const { splitLines } = await import('../sources/kinesis/publisher-lines.js');
+  const { splitLines } = await import('../sources/publishing/lines.js');
   const client = createPublisherClient(target);
   if ((await client.config.region().catch(() => '')) === '')
     return refuse('no region: give --region or set AWS_REGION');

@@ -1,6 +1,6 @@
 /** The events of a run: made up from a seed, or the lines of a file as they are. */
 import { createReadStream } from 'node:fs';
-import { splitLines } from '../../runtime/sources/kinesis/publisher-lines';
+import { splitLines } from '../../runtime/sources/publishing/lines';
 import type { FaultName } from './faults/names';
 import { seededRandom } from './random';
 

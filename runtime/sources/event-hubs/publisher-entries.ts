@@ -1,6 +1,6 @@
 /** Lines to the partition keys of Event Hubs, and keys to what is sent together. */
 import { createHash } from 'node:crypto';
-import { type Entry, partitionKeyOf } from '../kinesis/publisher-entries';
+import { type Entry, partitionKeyOf } from '../publishing/entries';
 
 /** A longer one is refused by the service's clients; a customer id may have 255. */
 const MAX_KEY_CHARACTERS = 128;

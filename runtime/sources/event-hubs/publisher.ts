@@ -5,7 +5,8 @@
  */
 import type { CreateBatchOptions, EventDataBatch } from '@azure/event-hubs';
 import type { Host } from '../../host/host';
-import type { Entry } from '../kinesis/publisher-entries';
+import type { Entry } from '../publishing/entries';
+import { Sends } from '../publishing/sends';
 import { hubKeyOf, Window } from './publisher-entries';
 import { sendFailure } from './publisher-errors';
 
@@ -51,24 +52,19 @@ export interface HubPublisher {
   publish(lines: AsyncIterable<Uint8Array>): Promise<HubPublishProgress>;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-
 export function createHubPublisher(options: HubPublisherOptions): HubPublisher {
   return { publish: (lines) => new Run(options).publish(lines) };
 }
 
 class Run {
   private readonly counts = { read: 0, sent: 0, retried: 0, unanswered: 0, undelivered: 0, requests: 0 };
-  private readonly open = new Set<Promise<void>>();
-  private nextStart: number;
+  private readonly sends: Sends;
   /** Why nothing more is sent, once an error says that nothing ever passes. */
   private stopped: string | undefined;
-  /** What a callback threw. */
-  private fault: { readonly error: unknown } | undefined;
 
   constructor(private readonly options: HubPublisherOptions) {
-    this.nextStart = options.host.monotonic();
+    const { host, concurrency = 32, eventsPerSecond } = options;
+    this.sends = new Sends({ host, concurrency, perSecond: eventsPerSecond });
   }
 
   async publish(lines: AsyncIterable<Uint8Array>): Promise<HubPublishProgress> {
@@ -84,27 +80,13 @@ class Run {
       if (window.full) await this.startAll(window.take());
     }
     await this.startAll(window.take());
-    await Promise.all(this.open);
-    if (this.fault !== undefined) throw this.fault.error;
+    await this.sends.finish();
     return { ...this.counts };
   }
 
-  /** Each group beside the others, once there is room and the rate allows. */
+  /** Each group beside the others. */
   private async startAll(groups: readonly Entry[][]): Promise<void> {
-    const { host, concurrency = 32, eventsPerSecond } = this.options;
-    for (const group of groups) {
-      while (this.open.size >= concurrency) await Promise.race(this.open);
-      if (eventsPerSecond !== undefined) {
-        await host.sleep(this.nextStart - host.monotonic());
-        this.nextStart = Math.max(this.nextStart, host.monotonic()) + (group.length / eventsPerSecond) * 1_000;
-      }
-      const work = this.deliver(group)
-        .catch((error: unknown) => {
-          this.fault ??= { error };
-        })
-        .finally(() => this.open.delete(work));
-      this.open.add(work);
-    }
+    for (const group of groups) await this.sends.start(group.length, () => this.deliver(group));
   }
 
   /** Entries of one key, in as few sends as the hub's limit allows. */
@@ -135,15 +117,9 @@ class Run {
         return this.giveUp(left, `${attempt} attempts: ${reason}${doubt}`);
       } else {
         this.counts.retried += answer.taken;
-        await this.pause(attempt);
+        await this.sends.pause(attempt);
       }
     }
-  }
-
-  private async pause(attempt: number): Promise<void> {
-    const { host } = this.options;
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
-    await host.sleep(longest * (0.5 + host.random() / 2));
   }
 
   /** The first of them, as many as the hub takes at once. */

@@ -5,7 +5,9 @@
  */
 import { type KinesisClient, PutRecordsCommand, type PutRecordsCommandOutput } from '@aws-sdk/client-kinesis';
 import type { Host } from '../../host/host';
-import { Batch, DEFAULT_MAX_RECORD_BYTES, type Entry, partitionKeyOf, sizeOf } from './publisher-entries';
+import { type Entry, partitionKeyOf } from '../publishing/entries';
+import { Sends } from '../publishing/sends';
+import { Batch, DEFAULT_MAX_RECORD_BYTES, sizeOf } from './publisher-entries';
 import { classifyPutError, reasonOf } from './publisher-errors';
 
 export interface PublisherOptions {
@@ -49,24 +51,19 @@ export interface Publisher {
   publish(lines: AsyncIterable<Uint8Array>): Promise<PublishProgress>;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-
 export function createPublisher(options: PublisherOptions): Publisher {
   return { publish: (lines) => new Run(options).publish(lines) };
 }
 
 class Run {
   private readonly counts = { read: 0, sent: 0, retried: 0, undelivered: 0, requests: 0 };
-  private readonly open = new Set<Promise<void>>();
-  private nextStart: number;
+  private readonly sends: Sends;
   /** Why nothing more is sent, once an error says that nothing ever passes. */
   private stopped: string | undefined;
-  /** What a callback threw. */
-  private fault: { readonly error: unknown } | undefined;
 
   constructor(private readonly options: PublisherOptions) {
-    this.nextStart = options.host.monotonic();
+    const { host, concurrency = 4, recordsPerSecond } = options;
+    this.sends = new Sends({ host, concurrency, perSecond: recordsPerSecond });
   }
 
   async publish(lines: AsyncIterable<Uint8Array>): Promise<PublishProgress> {
@@ -89,30 +86,17 @@ class Run {
       }
     }
     await this.start(batch);
-    await Promise.all(this.open);
-    if (this.fault !== undefined) throw this.fault.error;
+    await this.sends.finish();
     return { ...this.counts };
   }
 
-  /** Sends a batch beside the others, once there is room and the rate allows. */
-  private async start(batch: Batch): Promise<void> {
-    const { host, concurrency, recordsPerSecond } = this.options;
-    if (batch.entries.length === 0) return;
-    while (this.open.size >= (concurrency ?? 4)) await Promise.race(this.open);
-    if (recordsPerSecond !== undefined) {
-      await host.sleep(this.nextStart - host.monotonic());
-      this.nextStart = Math.max(this.nextStart, host.monotonic()) + (batch.entries.length / recordsPerSecond) * 1_000;
-    }
-    const work = this.deliver(batch.entries)
-      .catch((error: unknown) => {
-        this.fault ??= { error };
-      })
-      .finally(() => this.open.delete(work));
-    this.open.add(work);
+  /** Sends a batch beside the others. */
+  private async start({ entries }: Batch): Promise<void> {
+    if (entries.length > 0) await this.sends.start(entries.length, () => this.deliver(entries));
   }
 
   private async deliver(entries: readonly Entry[]): Promise<void> {
-    const { host, maxAttempts = 10 } = this.options;
+    const { maxAttempts = 10 } = this.options;
     let left = entries;
     for (let attempt = 1; left.length > 0; attempt += 1) {
       if (this.stopped !== undefined) return this.giveUpAll(left, this.stopped);
@@ -128,8 +112,7 @@ class Run {
         return this.giveUpAll(left, `${attempt} attempts: ${result.reason}`);
       if (left.length > 0) {
         this.counts.retried += left.length;
-        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
-        await host.sleep(pause * (0.5 + host.random() / 2));
+        await this.sends.pause(attempt);
       }
     }
   }

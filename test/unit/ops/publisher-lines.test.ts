@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitLines } from '../../../runtime/sources/kinesis/publisher-lines';
+import { splitLines } from '../../../runtime/sources/publishing/lines';
 
 async function split(chunks: readonly (string | Uint8Array)[], maxBytes = 1_000): Promise<string[]> {
   async function* source() {
