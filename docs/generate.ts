@@ -1,7 +1,7 @@
-/** `npm run gen:docs`: writes constructs.md from docstrings, and the tables in other pages that the code decides. */
+/** `npm run gen:docs`: writes the references from docstrings, and the tables in other pages that the code decides. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { referencePage } from './reference/page';
+import { REFERENCES, referencePage } from './reference/page';
 import { readReference } from './reference/read';
 import { withSections } from './reference/sections';
 
@@ -10,7 +10,9 @@ function generate(): void {
   for (const page of pages.map((name) => join(__dirname, name))) {
     writeFileSync(page, withSections(readFileSync(page, 'utf8')));
   }
-  writeFileSync(join(__dirname, 'constructs.md'), referencePage(readReference('constructs/aws/index.ts')));
+  for (const style of Object.values(REFERENCES)) {
+    writeFileSync(join(__dirname, style.page), referencePage(readReference(style.module), style));
+  }
 }
 
 if (require.main === module) generate();

@@ -16,9 +16,11 @@ import { refuseWrongArgs } from './shared/wrong-args';
 /** What the pattern says itself to each part that it makes. */
 type SaidHere = keyof ComponentArgs | 'protect' | 'workspaceId' | 'network';
 
-/** How a part that is made here differs from its defaults. */
+/** How a hub that the pattern makes differs from its defaults: all of `BillingEventHubArgs` that the pattern does not say. */
 export type EventHubSettings = Omit<BillingEventHubArgs, SaidHere>;
+/** How a store that the pattern makes differs from its defaults: all of `CheckpointStoreArgs` that the pattern does not say. */
 export type CheckpointSettings = Omit<CheckpointStoreArgs, SaidHere | 'consumerGroupName'>;
+/** How a ledger that the pattern makes differs from its defaults: all of `LedgerDatabaseArgs` that the pattern does not say. */
 export type LedgerSettings = Omit<LedgerDatabaseArgs, SaidHere>;
 
 export interface EventHubsBillingArgs

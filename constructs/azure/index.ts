@@ -32,5 +32,6 @@ export type {
   WatchedConsumer,
   WatchedEventHub,
   WatchedLedger,
+  WatchedResource,
 } from './monitoring/billing-monitoring-args';
 export type { ComponentArgs } from './shared/component-args';

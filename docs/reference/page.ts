@@ -2,34 +2,73 @@
 import { type Entry, type EntryKind, type Field, givenNames, type Method, type Reference } from './model';
 import { table } from './table';
 
-const HEAD = `# Constructs
+/** Whose page it is, and the words in which its cloud speaks. */
+export interface ReferenceStyle {
+  readonly title: string;
+  /** The module that is described. */
+  readonly module: string;
+  /** The page, in `docs/`. */
+  readonly page: string;
+  readonly head: string;
+  /** What its constructs are called, as a heading. */
+  readonly nouns: string;
+  /** What their inputs are called. */
+  readonly inputs: string;
+  /** When wrong ones are refused. */
+  readonly refusedAt: string;
+}
 
-What \`chargeonce/aws\` exports. This page is made from the docstrings of the sources by \`npm run gen:docs\`.
+export const REFERENCES: Readonly<Record<'aws' | 'azure', ReferenceStyle>> = {
+  aws: {
+    title: 'Constructs',
+    module: 'constructs/aws/index.ts',
+    page: 'constructs.md',
+    head: `What \`chargeonce/aws\` exports. This page is made from the docstrings of the sources by \`npm run gen:docs\`.
 
 Props that say "required" must be given. Types are those of the CDK: \`ec2.IVpc\` is \`IVpc\` of \`aws-cdk-lib/aws-ec2\`,
 \`secrets\` is \`aws-cdk-lib/aws-secretsmanager\`, \`logs\`, \`ecs\`, \`iam\`, \`kms\`, \`rds\`, \`kinesis\`, \`dynamodb\` and
 \`cloudwatch\` are named likewise. A wrong prop fails at synth, with the value received, the values allowed and the way
-out.
-`;
+out.`,
+    nouns: 'Constructs',
+    inputs: 'Props',
+    refusedAt: 'synth',
+  },
+  azure: {
+    title: 'Components',
+    module: 'constructs/azure/index.ts',
+    page: 'components.md',
+    head: `What \`chargeonce/azure\` exports. This page is made from the docstrings of the sources by \`npm run gen:docs\`.
+
+Arguments that say "required" must be given. \`pulumi.Input<string>\` is a text or an output of one; what is a plain type
+decides the shape of the program and is checked at once. \`eventhub\`, \`storage\`, \`app\`, \`dbforpostgresql\`, \`monitor\`,
+\`managedidentity\`, \`authorization\` and \`applicationinsights\` are modules of \`@pulumi/azure-native\`. A wrong argument
+fails at preview, with the value received, the values allowed and the way out; what only becomes known in a deploy (an
+output) is refused there.`,
+    nouns: 'Components',
+    inputs: 'Arguments',
+    refusedAt: 'preview',
+  },
+};
 
 /** Headings, in the order of the page. */
-const KINDS: readonly (readonly [string, readonly EntryKind[]])[] = [
-  ['Constructs', ['construct']],
+const kindsOf = ({ nouns }: ReferenceStyle): readonly (readonly [string, readonly EntryKind[]])[] => [
+  [nouns, ['construct']],
   ['Choices', ['class', 'enum']],
   ['Functions', ['function']],
   ['Interfaces', ['interface', 'type']],
 ];
 
-/** The text of docs/constructs.md. */
-export function referencePage(reference: Reference): string {
-  const page = new Page(reference);
-  const groups = KINDS.map(([title, kinds]) => ({ title, of: page.sections(kinds) })).filter(({ of }) => of.length > 0);
+/** The text of the page. */
+export function referencePage(reference: Reference, style: ReferenceStyle): string {
+  const page = new Page(reference, style);
+  const kinds = kindsOf(style);
+  const groups = kinds.map(([title, of]) => ({ title, of: page.sections(of) })).filter(({ of }) => of.length > 0);
   const contents = groups.map(({ title, of }) => {
     const links = of.map(({ name }) => `[${name}](#${name.toLowerCase()})`);
     return `- ${title}: ${links.join(' · ')}`;
   });
   const sections = groups.flatMap(({ of }) => of.map((entry) => page.section(entry)));
-  return `${[HEAD, `${contents.join('\n')}\n`, ...sections].join('\n').trimEnd()}\n`;
+  return `${[`# ${style.title}\n`, `${style.head}\n`, `${contents.join('\n')}\n`, ...sections].join('\n').trimEnd()}\n`;
 }
 
 class Page {
@@ -40,7 +79,10 @@ class Page {
   private readonly entries: readonly Entry[];
   private readonly given: ReadonlySet<string>;
 
-  constructor(reference: Reference) {
+  constructor(
+    reference: Reference,
+    private readonly style: ReferenceStyle,
+  ) {
     this.entries = reference.entries;
     this.given = givenNames(reference);
     this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
@@ -59,13 +101,13 @@ class Page {
       `## ${entry.name}\n`,
       `${entry.words}\n`,
       ...(entry.written === undefined ? [] : [`\`${entry.written}\`\n`]),
-      ...this.fields(props ? `Props (\`${props.name}\`)` : '', props?.fields ?? [], true),
+      ...this.fields(props ? `${this.style.inputs} (\`${props.name}\`)` : '', props?.fields ?? [], true),
       ...this.fields(gives, entry.fields, this.given.has(entry.name), entry.kind === 'enum'),
       ...this.fields('Constants', entry.constants, false),
       ...(entry.kind === 'function' ? entry.methods.map(({ signature }) => `\`${signature}\`\n`) : []),
       ...this.methods('Methods', entry.kind === 'function' ? [] : entry.methods),
       ...this.methods('Static methods', entry.statics),
-      ...(throws.length === 0 ? [] : [`**Errors at synth**: ${throws.join('; ')}.\n`]),
+      ...(throws.length === 0 ? [] : [`**Errors at ${this.style.refusedAt}**: ${throws.join('; ')}.\n`]),
     ].join('\n');
   }
 
@@ -105,7 +147,8 @@ class Page {
 function absent(field: Field): string {
   if (!field.optional) return 'required';
   const words = field.default ?? '';
-  return words.startsWith('-') || words.includes('`') ? cell(words.replace(/^-\s*/, '')) : code(words);
+  const inWords = /^-|`|^(none|nobody)\b/.test(words) || /^[A-Za-z]+ /.test(words);
+  return inWords ? cell(words.replace(/^-\s*/, '')) : code(words);
 }
 
 /** A pipe would end the cell, in code as well. */

@@ -1,4 +1,4 @@
-/** The public surface of `chargeonce/aws` as data, read from the sources and their docstrings. */
+/** The public surface of a module as data, read from the sources and their docstrings. */
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import type { Entry, EntryKind, Field, Method, Reference } from './model';
@@ -15,6 +15,10 @@ export const OPTIONS: ts.CompilerOptions = {
   esModuleInterop: true,
   types: ['node'],
 };
+
+/** What the constructs of each cloud are made of, and how their inputs are named. */
+const BASES = ['Construct', 'ComponentResource'];
+const INPUTS = /^\w+(Props|Args)$/;
 
 /**
  * Reads a module and everything it exports.
@@ -85,13 +89,13 @@ class Reader {
     );
     const statics = this.split(this.own(this.checker.getPropertiesOfType(this.checker.getTypeOfSymbol(symbol))));
     const made = declaration.members.find(ts.isConstructorDeclaration);
-    const props = made?.parameters[2]?.type;
+    const props = made?.parameters.map(({ type }) => (type ? text(type) : '')).find((type) => INPUTS.test(type));
     const kind: EntryKind = this.isConstruct(this.checker.getDeclaredTypeOfSymbol(symbol)) ? 'construct' : 'class';
     const extra = made ? jsDocThrows(ts.getJSDocTags(made)) : [];
     return {
       kind,
       // Constructs that are made by others, as an ops task is, have no props that a user could give.
-      ...(kind === 'construct' && props && text(props).endsWith('Props') ? { props: text(props) } : {}),
+      ...(kind === 'construct' && props !== undefined ? { props } : {}),
       ...(extra.length > 0 ? { constructorThrows: extra } : {}),
       ...instance,
       statics: statics.methods,
@@ -101,7 +105,7 @@ class Reader {
 
   private isConstruct(type: ts.Type): boolean {
     const bases = type.getBaseTypes() ?? [];
-    return bases.some((base) => base.symbol.name === 'Construct' || this.isConstruct(base));
+    return bases.some((base) => BASES.includes(base.symbol.name) || this.isConstruct(base));
   }
 
   /** What a user can see and what we wrote: neither private members nor what a construct inherits. */

@@ -1,16 +1,24 @@
 /** Tables inside hand-written pages that are made from the code, so that they cannot say anything else. */
-import { ALARM_NAMES, ALARM_TEXTS } from '../../constructs/shared/alarm-texts';
+import { RULES } from '../../constructs/azure/policy/rules';
+import { ALARM_NAMES, ALARM_TEXTS, type AlarmText } from '../../constructs/shared/alarm-texts';
+import { ALERT_NAMES, AZURE_ALERT_TEXTS } from '../../constructs/shared/alarm-texts-azure';
 import { METRICS, METRICS_BY_LABEL, METRICS_NAMESPACE } from '../../runtime/contract';
 import { kclWrites, leaseTableSize } from '../../runtime/contract/lease-table-size';
+import { checkpointTable } from './checkpoint-requests';
 import { costTable } from './cost';
+import { azureCostTable } from './cost-azure';
 import { table } from './table';
 
 /** What stands between `<!-- made: name -->` and `<!-- end -->` in a page. */
 export const SECTIONS: Readonly<Record<string, () => string>> = {
-  alarms: alarmTable,
+  alarms: () => alarmTable('alarm', ALARM_NAMES, ALARM_TEXTS),
+  'azure alerts': () => alarmTable('alert', ALERT_NAMES, AZURE_ALERT_TEXTS),
   metrics: metricTable,
   'lease table': leaseTable,
+  'checkpoint requests': checkpointTable,
   cost: costTable,
+  'azure cost': azureCostTable,
+  policies: policyTable,
 };
 
 /**
@@ -25,13 +33,26 @@ export function withSections(page: string): string {
   });
 }
 
-function alarmTable(): string {
+function alarmTable<Name extends string>(
+  word: string,
+  names: readonly Name[],
+  texts: Readonly<Record<Name, AlarmText>>,
+): string {
   const rows = (severity: 'page' | 'warn') =>
-    ALARM_NAMES.filter((name) => ALARM_TEXTS[name].severity === severity).map((name) => {
-      const { title, means, firstStep } = ALARM_TEXTS[name];
-      return [`\`${name}\``, severity, `**${title}.** ${means}`, firstStep];
-    });
-  return table(['alarm', '', 'what it means', 'first thing to do'], [...rows('page'), ...rows('warn')]);
+    names
+      .filter((name) => texts[name].severity === severity)
+      .map((name) => {
+        const { title, means, firstStep } = texts[name];
+        return [`\`${name}\``, severity, `**${title}.** ${means}`, firstStep];
+      });
+  return table([word, '', 'what it means', 'first thing to do'], [...rows('page'), ...rows('warn')]);
+}
+
+function policyTable(): string {
+  return table(
+    ['policy', 'what it demands', 'way out'],
+    RULES.map(({ name, description, remediationSteps }) => [`\`${name}\``, description, remediationSteps]),
+  );
 }
 
 function metricTable(): string {
@@ -43,7 +64,7 @@ function metricTable(): string {
     const { prom, help } = METRICS[of];
     return [`\`${emf}\``, `\`${prom}{${label}="${value}"}\``, `${help}: \`${value}\``];
   });
-  return table([`CloudWatch, namespace \`${METRICS_NAMESPACE}\``, '`/metrics`', 'meaning'], [...plain, ...labelled]);
+  return table([`line, namespace \`${METRICS_NAMESPACE}\``, '`/metrics`', 'meaning'], [...plain, ...labelled]);
 }
 
 const EXAMPLES = [

@@ -38,7 +38,10 @@ declare function expect(value: unknown): { toMatchSnapshot(): void; toBe(other: 
 const SUBPATHS = {
   chargeonce: 'runtime/contract/index.ts',
   'chargeonce/aws': 'constructs/aws/index.ts',
+  'chargeonce/azure': 'constructs/azure/index.ts',
+  'chargeonce/azure/policy': 'constructs/azure/policy/index.ts',
   'chargeonce/runtime': 'runtime/index.ts',
+  'chargeonce/runtime/event-hubs': 'runtime/event-hubs.ts',
   'chargeonce/runtime/kinesis': 'runtime/kinesis.ts',
   'chargeonce/testing': 'test/emulators/index.ts',
 };

@@ -7,6 +7,7 @@ import { ENVIRONMENT } from '../../runtime/contract';
 import { verbs } from '../../runtime/ops/verbs';
 import { FAULT_NAMES } from '../../stacks/local/faults/names';
 import { HELP } from '../../stacks/local/flags';
+import { kustoProblems } from '../azure/kusto/check';
 import { readSources } from '../unit/structure/sources';
 import { codeBlocks, compileBlocks, documents, tableNames } from './documents';
 import { runBlock } from './run-block';
@@ -35,17 +36,21 @@ describe('code blocks', () => {
   }, 180_000);
 
   it('compile, each as a module of its own', () => {
-    expect(blocks.length).toBeGreaterThanOrEqual(2);
+    for (const cloud of ['aws', 'azure']) {
+      expect(blocks.filter(({ code }) => code.includes(`'chargeonce/${cloud}'`)).length).toBeGreaterThanOrEqual(2);
+    }
     expect(errors.filter((error) => !error.startsWith('planted.md'))).toEqual([]);
   });
 
-  it.each(blocks)('of $at runs', ({ code }) => {
-    runBlock(code);
+  it.each(blocks)('of $at runs', async ({ code }) => {
+    await runBlock(code);
   });
 
-  it('would be caught when one did not run', () => {
-    const code = "import { SpendCap } from 'chargeonce/aws';\nSpendCap.perPeriod({ dollars: 1 });";
-    expect(() => runBlock(code)).toThrow('A spend cap\'s currency is "dollars"');
+  it.each([
+    ["import { SpendCap } from 'chargeonce/aws';\nSpendCap.perPeriod({ dollars: 1 });", 'currency is "dollars"'],
+    ["import { CheckpointStore } from 'chargeonce/azure';\nnew CheckpointStore('c', { sku: 'GRS' });", 'sku is "GRS"'],
+  ])('would be caught when one did not run', async (code, message) => {
+    await expect(runBlock(code)).rejects.toThrow(message);
   });
 
   it('would be caught when they did not', () => {
@@ -57,13 +62,13 @@ describe('code blocks', () => {
   });
 });
 
-describe('the README', () => {
-  it('lists every setting of the runtime, and no other', () => {
-    const only = new Set<string>([ENVIRONMENT.CHARGEONCE_CRASH_AT]);
-    const names = Object.keys(ENVIRONMENT).filter((name) => !only.has(name));
-    expect(tableNames(readme, 'Configuration of the runtime').sort()).toEqual(names.sort());
-  });
+it('docs/configuration.md lists every setting of the runtime, and no other', () => {
+  const only = new Set<string>([ENVIRONMENT.CHARGEONCE_CRASH_AT]);
+  const names = Object.keys(ENVIRONMENT).filter((name) => !only.has(name));
+  expect(tableNames(all.get('docs/configuration.md')!, 'Settings').sort()).toEqual(names.sort());
+});
 
+describe('the README', () => {
   it('lists every verb, and no other', () => {
     const named = tableNames(readme, 'The command line').map((name) => name.split(' ')[0]);
     expect(named).toEqual(verbs().map((verb) => verb.name));
@@ -83,15 +88,18 @@ describe('the README', () => {
     for (const fault of FAULT_NAMES) expect(table).toContain(`\`${fault}\``);
   });
 
-  it('names constructs that exist, and all of them', () => {
-    const index = readFileSync(join(ROOT, 'constructs/aws/index.ts'), 'utf8');
+  it.each([
+    ['The constructs', 'constructs/aws/index.ts'],
+    ['The components', 'constructs/azure/index.ts'],
+  ])('%s are those of %s, all of them', (heading, file) => {
+    const index = readFileSync(join(ROOT, file), 'utf8');
     const exported = [...index.matchAll(/export \{([^}]+)\}/g)].flatMap((match) =>
       match[1]!
         .split(',')
         .map((name) => name.trim())
         .filter((name) => name !== '' && !name.startsWith('type ')),
     );
-    expect(tableNames(readme, 'The constructs').sort()).toEqual(exported.sort());
+    expect(tableNames(readme, heading).sort()).toEqual(exported.sort());
   });
 });
 
@@ -127,8 +135,8 @@ function unknownVerbs(text: string): string[] {
 
 /** Text that people are told to search the log for, and that no line of the runtime has. */
 function unknownLogLines(text: string, sources: string): string[] {
-  const searched = [...text.matchAll(/--filter-pattern '"([^"]+)"'/g)].map((match) => match[1]!);
-  return searched.filter((line) => !sources.includes(line));
+  const searched = [...text.matchAll(/--filter-pattern '"([^"]+)"'/g), ...text.matchAll(/\bLog has "([^"]+)"/g)];
+  return searched.map((match) => match[1]!).filter((line) => !sources.includes(line));
 }
 
 describe('every document', () => {
@@ -146,6 +154,13 @@ describe('every document', () => {
     expect(unknownLogLines(text, runtime.join('\n'))).toEqual([]);
   });
 
+  it.each([...all].flatMap(([path, text]) => codeBlocks(path, text, 'kusto')))(
+    '$at is a query of Kusto',
+    ({ code }) => {
+      expect(kustoProblems(code)).toEqual([]);
+    },
+  );
+
   it.each([...all])('%s names settings that are there', (_, text) => {
     const settings = new Set<string>([...Object.keys(ENVIRONMENT), ...FOREIGN]);
     const named = [...text.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)[`=]/g)].map((match) => match[1]!);
@@ -156,9 +171,9 @@ describe('every document', () => {
     const page = '[a](gone.md) [b](concepts.md#nothing) [c](concepts.md#words) `chargeonce fly` `["swim"]`';
     expect(brokenLinks('docs/page.md', page)).toEqual(['](gone.md)', '](concepts.md#nothing)']);
     expect(unknownVerbs(page)).toEqual(['fly', 'swim']);
-    expect(unknownLogLines(`--filter-pattern '"a" --filter-pattern '"no such line"'`, runtime.join())).toEqual([
-      'no such line',
-    ]);
+    const searches = `--filter-pattern '"a" --filter-pattern '"no such line"' | where Log has "nor this one"`;
+    expect(unknownLogLines(searches, runtime.join())).toEqual(['no such line', 'nor this one']);
+    expect(kustoProblems('ContainerAppConsoleLogs | where Lag > 1')).not.toEqual([]);
   });
 
   it.each([...all])('%s names npm scripts that are there', (_, text) => {

@@ -1,37 +1,42 @@
-/** The reference of the constructs is what the sources say, and the sources say something of each public thing. */
+/** The references are what the sources say, and the sources say something of each public thing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gaps, type Reference } from '../../docs/reference/model';
-import { referencePage } from '../../docs/reference/page';
+import { REFERENCES, referencePage } from '../../docs/reference/page';
 import { readReference } from '../../docs/reference/read';
 import { SECTIONS, withSections } from '../../docs/reference/sections';
 import { documents } from './documents';
 
 const ROOT = join(__dirname, '../..');
 
-describe('docs/constructs.md', () => {
+const OF_EACH = [
+  // What they make themselves takes no props of a user's.
+  { style: REFERENCES.aws, madeByAnother: ['ManualTask', 'OpsTask'], constructs: 8 },
+  { style: REFERENCES.azure, madeByAnother: [], constructs: 6 },
+];
+
+describe.each(OF_EACH)('docs/$style.page', ({ style, madeByAnother, constructs }) => {
   let reference: Reference;
   beforeAll(() => {
-    reference = readReference('constructs/aws/index.ts');
+    reference = readReference(style.module);
   }, 180_000);
 
   it('is what `npm run gen:docs` writes', () => {
-    expect(readFileSync(join(ROOT, 'docs/constructs.md'), 'utf8')).toBe(referencePage(reference));
+    expect(readFileSync(join(ROOT, 'docs', style.page), 'utf8')).toBe(referencePage(reference, style));
   });
 
-  it('has a docstring for each public name, and a default for each prop that may be left out', () => {
+  it('has a docstring for each public name, and a default for what may be left out', () => {
     expect(gaps(reference)).toEqual([]);
   });
 
-  it('has every construct with its props', () => {
-    const constructs = reference.entries.filter(({ kind }) => kind === 'construct');
-    const named = constructs.map(({ name, props }) => `${name}: ${props ?? 'made by another'}`);
-    expect(named.filter((each) => !/^(\w+): \1Props$/.test(each))).toEqual([
-      'ManualTask: made by another',
-      'OpsTask: made by another',
-    ]);
-    expect(named.length).toBeGreaterThanOrEqual(8);
+  it('has everything with its inputs', () => {
+    const found = reference.entries.filter(({ kind }) => kind === 'construct');
+    expect(found.length).toBeGreaterThanOrEqual(constructs);
+    const named = found.map(({ name, props }) => `${name}: ${props ?? 'made by another'}`);
+    expect(named.filter((each) => !/^(\w+): \1(Props|Args)$/.test(each))).toEqual(
+      madeByAnother.map((name) => `${name}: made by another`),
+    );
   });
 });
 
@@ -106,7 +111,7 @@ describe('the reader', () => {
   });
 
   it('shows props, imports and errors, and nothing that is private', () => {
-    const page = referencePage(planted).replace(/ +/g, ' ');
+    const page = referencePage(planted, REFERENCES.aws).replace(/ +/g, ' ');
     expect(page).toContain('| `silent` | `string` | required | |');
     expect(page).toContain("| `fine` | `'a' \\| 'b'` | by us | Words with a \\| pipe. |");
     expect(page).toContain('| `fromName(name: string): string` | Imports it. |');
@@ -114,3 +119,35 @@ describe('the reader', () => {
     expect(page).not.toMatch(/hidden|#secret/);
   });
 });
+
+const PLANTED_COMPONENT = `
+import * as pulumi from '@pulumi/pulumi';
+/** Words. */
+export interface SaidArgs {
+  /** Words. */
+  readonly name: pulumi.Input<string>;
+  readonly silent?: number;
+}
+/** Words. */
+export class Said extends pulumi.ComponentResource {
+  /** Words. */
+  readonly shown: pulumi.Output<string>;
+  /** @throws when it is told to */
+  constructor(name: string, args: SaidArgs, opts?: pulumi.ComponentResourceOptions) {
+    super('planted:Said', name, {}, opts);
+    this.shown = pulumi.output(args.name);
+  }
+}
+`;
+
+it('the reader knows components of Pulumi, and what they inherit is not theirs', () => {
+  const file = join(ROOT, 'constructs/azure/planted.ts');
+  const planted = readReference(file, new Map([[file, PLANTED_COMPONENT]]));
+  expect(gaps(planted)).toEqual(['SaidArgs.silent: no docstring', 'SaidArgs.silent: optional, and no @default']);
+  const page = referencePage(planted, REFERENCES.azure).replace(/ +/g, ' ');
+  expect(page).toContain('**Arguments (`SaidArgs`)**');
+  expect(page).toContain('| `name` | `pulumi.Input<string>` | required | Words. |');
+  expect(page).toContain('| `shown` | `pulumi.Output<string>` | Words. |');
+  expect(page).toContain('**Errors at preview**: when it is told to.');
+  expect(page).not.toMatch(/urn|getProvider/);
+}, 180_000);

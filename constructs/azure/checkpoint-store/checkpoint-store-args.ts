@@ -4,6 +4,7 @@ import type { ComponentArgs } from '../shared/component-args';
 /** How often a checkpoint account is copied. Copies in another region would be of no use: an old checkpoint replays. */
 export type CheckpointSku = 'Standard_ZRS' | 'Standard_LRS' | 'Premium_ZRS' | 'Premium_LRS';
 
+/** A storage account that is made elsewhere, and holds checkpoints alone. */
 export interface ExistingAccountArgs {
   /** Name of a storage account that is made elsewhere. */
   readonly accountName: pulumi.Input<string>;

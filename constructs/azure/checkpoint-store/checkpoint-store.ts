@@ -17,10 +17,15 @@ import type { CheckpointStoreArgs } from './checkpoint-store-args';
 export class CheckpointStore extends pulumi.ComponentResource {
   /** The account, when it is made here. */
   readonly account: storage.StorageAccount | undefined;
+  /** Resource id of the account, made here or elsewhere. */
   readonly accountId: pulumi.Output<string>;
+  /** Name of the account. */
   readonly accountName: pulumi.Output<string>;
+  /** Holds ownership and checkpoints, and nothing else. */
   readonly container: storage.BlobContainer;
+  /** Name of the container. */
   readonly containerName: pulumi.Output<string>;
+  /** Address of the container: `https://<account>.blob.core.windows.net/<container>`. */
   readonly containerUrl: pulumi.Output<string>;
   /** What a worker is told about the store. */
   readonly connectionEnvironment: Readonly<Record<string, pulumi.Output<string>>>;

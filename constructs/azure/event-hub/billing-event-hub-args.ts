@@ -2,6 +2,7 @@ import type * as pulumi from '@pulumi/pulumi';
 import type { ComponentArgs } from '../shared/component-args';
 import type { EventHubSku } from './event-hub-limits';
 
+/** Where Event Hubs Capture writes every event, with the identity of the namespace, which is let write there. */
 export interface CaptureArgs {
   /**
    * Resource id of the blob container that keeps every event as Avro files:

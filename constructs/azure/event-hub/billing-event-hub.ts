@@ -19,14 +19,19 @@ import { refusePartitionChange } from './partition-guard';
 export class BillingEventHub extends pulumi.ComponentResource {
   /** The namespace, when it is made here. */
   readonly namespace: eventhub.Namespace | undefined;
+  /** Resource id of the namespace, made here or elsewhere. */
   readonly namespaceId: pulumi.Output<string>;
+  /** The hub itself. */
   readonly eventHub: eventhub.EventHub;
   /** The consumer group, unless it is `$Default`, which every hub has. */
   readonly consumerGroup: eventhub.ConsumerGroup | undefined;
   /** Where clients connect, such as `contoso.servicebus.windows.net`. */
   readonly fullyQualifiedNamespace: pulumi.Output<string>;
+  /** The consumer group that workers read with. */
   readonly consumerGroupName: string;
+  /** Partitions of the hub: the most workers that read at once. */
   readonly partitionCount: number;
+  /** How long an event can still be read, in hours. */
   readonly retentionHours: number;
   /** Whether Capture is on. */
   readonly capturing: boolean;

@@ -26,10 +26,15 @@ export interface LedgerAdministrator {
 export class LedgerDatabase extends pulumi.ComponentResource {
   /** The server, when it is made here. */
   readonly server: dbforpostgresql.Server | undefined;
+  /** Resource id of the server, made here or elsewhere. */
   readonly serverId: pulumi.Output<string>;
+  /** Name of the server. */
   readonly serverName: pulumi.Output<string>;
+  /** The database in it. */
   readonly database: dbforpostgresql.Database;
+  /** Name of the database. */
   readonly databaseName: pulumi.Output<string>;
+  /** Where the server answers, inside its network. */
   readonly host: pulumi.Output<string>;
   /** The subnet that the consumer's Container Apps environment must be in to reach the server, if it is known. */
   readonly environmentSubnetId: pulumi.Output<string> | undefined;

@@ -3,28 +3,39 @@ import type { AlertName } from '../../shared/alarm-texts-azure';
 import type { LogTable } from '../consumer/billing-consumer-args';
 import type { ComponentArgs } from '../shared/component-args';
 
-interface Named {
+/** A resource, as far as it is watched. */
+export interface WatchedResource {
+  /** Its resource id. */
   readonly id: pulumi.Output<string>;
+  /** Its name in Azure. */
   readonly name: pulumi.Output<string>;
 }
 
 /** What is needed of a `BillingConsumer`. */
 export interface WatchedConsumer {
-  readonly app: pulumi.Resource & Named;
+  /** Runs the workers; the alert on their silence is made after it. */
+  readonly app: pulumi.Resource & WatchedResource;
   /** Value of METRICS_SERVICE of its workers. */
   readonly metricsService: pulumi.Input<string>;
   /** Where the console log of its environment arrives in the workspace. */
   readonly logTable: LogTable;
+  /** Shown in the workbook. */
   readonly opsCommand: pulumi.Input<string>;
+  /** Fewer replicas than this are an alert. */
   readonly minReplicas: number;
+  /** How many replicas may hold connections to the ledger. */
   readonly maxReplicas: number;
 }
 
 /** What is needed of a `BillingEventHub`. */
 export interface WatchedEventHub {
+  /** Resource id of the namespace, which has the metrics. */
   readonly namespaceId: pulumi.Output<string>;
-  readonly eventHub: Named;
+  /** The hub, one of the namespace's. */
+  readonly eventHub: WatchedResource;
+  /** Its partitions: each one that changes its reader is an error that Event Hubs counts. */
   readonly partitionCount: number;
+  /** How long it keeps events, in hours: `lagCritical` pages at a quarter of it. */
   readonly retentionHours: number;
   /** Whether Capture is on. */
   readonly capturing?: boolean;
@@ -32,11 +43,13 @@ export interface WatchedEventHub {
 
 /** What is needed of a `CheckpointStore`. */
 export interface WatchedCheckpointStore {
+  /** Resource id of the storage account. */
   readonly accountId: pulumi.Output<string>;
 }
 
 /** What is needed of a `LedgerDatabase`. */
 export interface WatchedLedger {
+  /** Resource id of the flexible server. */
   readonly serverId: pulumi.Output<string>;
 }
 
