@@ -10,7 +10,9 @@ import { type RunningBlobStorage, startBlobStorage } from '../emulators/blob-sto
 import {
   type BlobFaultAction,
   type BlobFaultProxy,
+  type BlobFaultRule,
   type BlobRequest,
+  type InjectedBlobFault,
   startBlobFaultProxy,
 } from '../support/blob-fault-proxy';
 import { isCheckpointWrite, recordCheckpoints } from '../support/hub-billing';

@@ -6,6 +6,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, type Change, runConsumer, runConsumers } from '../azure/consumer-program';
 import { EXAMPLE_STACKS, runExample } from '../azure/example-stacks';
+import type { Values } from '../azure/mock-azure';
 import type { Registered, Run } from '../azure/mocks';
 
 /** Roles that let the scaler read blobs, and those that let it ask the hub how far it is. */
@@ -103,9 +104,9 @@ describe('twin: what is wrong is found,', () => {
   beforeAll(async () => {
     run = await runConsumer(SCALED);
   });
-  const changed = (name: string, change: (inputs: Record<string, never>) => object) =>
+  const changed = (name: string, change: (inputs: Values) => Values) =>
     run.resources.map((each) =>
-      each.name === name ? { ...each, inputs: change(structuredClone(each.inputs) as Record<string, never>) } : each,
+      each.name === name ? { ...each, inputs: change(structuredClone(each.inputs)) } : each,
     );
   const scale = (change: object) =>
     changed('charges-app', (inputs) => {

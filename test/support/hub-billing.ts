@@ -50,7 +50,10 @@ export function useHubBilling(partitions = 1): () => HubBillingWorld {
   return () => ({
     hub: hub(),
     billing: billing(),
-    async worker(name, { source = {}, billing: options = {}, wrap = (processor) => processor } = {}) {
+    async worker(
+      name,
+      { source = {}, billing: options = {}, wrap = (processor: PartitionConsumer) => processor } = {},
+    ) {
       const worker = billing().worker(options);
       const timing = { ownershipMs: CHARGING_OWNERSHIP_MS, ...source };
       return { ...(await hub().worker(name, timing, wrap(worker.processor))), billing: worker };

@@ -27,7 +27,8 @@ export interface HubWorld {
   readonly stripe: StripeEmulator;
   readonly database: LedgerDatabase;
   readonly container: ContainerClient;
-  startWorker(extra?: Readonly<Record<string, string>>): Promise<Worker>;
+  /** @param command of the bundle. Absent: consume */
+  startWorker(extra?: Readonly<Record<string, string>>, command?: readonly string[]): Promise<Worker>;
   publish(events: readonly HubEvent[], partitionId?: string): Promise<void>;
   /** Resolves when as many rows are charged. */
   charged(count: number, timeoutMs?: number): Promise<void>;
@@ -88,13 +89,9 @@ export async function hubWorld(options: HubWorldOptions): Promise<HubWorld> {
     stripe,
     database,
     container,
-    async startWorker(extra = {}) {
+    async startWorker(extra = {}, command = ['consume']) {
       const name = `worker-${workers.length + 1}`;
-      const worker = await Worker.start(
-        name,
-        { bundle: HUB_BUNDLE, command: ['consume'], environment, logFolder },
-        extra,
-      );
+      const worker = await Worker.start(name, { bundle: HUB_BUNDLE, command, environment, logFolder }, extra);
       workers.push(worker);
       return worker;
     },
