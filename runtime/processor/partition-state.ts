@@ -51,7 +51,10 @@ export class PartitionState {
     entry.finished = true;
     const mark = this.#water.advance();
     if (mark) this.#movedAt = this.host.monotonic();
-    if (mark && !this.lost) this.#offer(mark);
+    if (mark && !this.lost) {
+      this.#offer(mark);
+      this.partition.passed?.(mark.position);
+    }
     this.wake();
   }
 

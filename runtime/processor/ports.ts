@@ -37,6 +37,11 @@ export interface Partition {
   holdsFor(marginMs: number): boolean;
   /** Everything up to and including the position is finished. The source decides when it is written. */
   checkpoint(position: string): void;
+  /**
+   * Everything up to and including the position is finished, whether it is to be written or not: no position before it
+   * is given to `checkpoint` any more. Absent: the source need not know.
+   */
+  passed?(position: string): void;
 }
 
 /** What a source feeds. */

@@ -31,6 +31,14 @@ export function isRefused(error: unknown): boolean {
   return error instanceof Error && NO_TOKEN.has(error.name);
 }
 
+const PLACE_ERRORS = new Set(['ArgumentError', 'ArgumentOutOfRangeError']);
+
+/** The hub never gave an offset or number as high as the one that was asked for: it is another hub. */
+export function isPlaceRefused(error: unknown): boolean {
+  const says = error instanceof Error && /supplied (offset|sequence number)\b.*\binvalid/i.test(error.message);
+  return says && PLACE_ERRORS.has(codeOf(error) ?? '');
+}
+
 /** Another receiver with the same or a higher epoch has attached. */
 export function isLinkStolen(error: unknown): boolean {
   return codeOf(error) === 'ReceiverDisconnectedError';

@@ -13,12 +13,13 @@ export interface FoundBlob {
 export interface ListedBlob extends FoundBlob {
   /** Without the prefix. */
   readonly name: string;
-  /** Milliseconds since the epoch, whole seconds, by the storage's clock. */
+  /** Milliseconds since the epoch by this machine's clock, give or take a second: its age is what the storage says. */
   readonly lastModified: number;
 }
 
 export interface WrittenBlob {
   readonly etag?: string;
+  /** As above. */
   readonly lastModified?: number;
 }
 
@@ -56,7 +57,7 @@ export class BlobRequests {
     );
     return {
       ...(written.etag === undefined ? {} : { etag: written.etag }),
-      ...(written.lastModified === undefined ? {} : { lastModified: written.lastModified.getTime() }),
+      ...(written.lastModified === undefined ? {} : { lastModified: this.ours(written.lastModified, written.date) }),
     };
   }
 
@@ -68,10 +69,12 @@ export class BlobRequests {
   list(prefix: string): Promise<ListedBlob[]> {
     return this.timed(async (limit) => {
       const found: ListedBlob[] = [];
-      const blobs = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...limit });
-      for await (const { name, metadata = {}, properties } of blobs) {
-        const { etag, lastModified } = properties;
-        found.push({ name: name.slice(prefix.length), metadata, etag, lastModified: lastModified.getTime() });
+      const pages = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...limit }).byPage();
+      for await (const { segment, date } of pages) {
+        for (const { name, metadata = {}, properties } of segment.blobItems) {
+          const { etag, lastModified } = properties;
+          found.push({ name: name.slice(prefix.length), metadata, etag, lastModified: this.ours(lastModified, date) });
+        }
       }
       return found;
     });
@@ -80,6 +83,15 @@ export class BlobRequests {
   /** Whether the container answers. */
   async check(): Promise<void> {
     await this.timed((limit) => this.options.container.listBlobsFlat(limit).byPage({ maxPageSize: 1 }).next());
+  }
+
+  /**
+   * The client compares the time of a claim with its own clock: one that is a minute ahead would take every ownership for
+   * expired, and the partitions away from those who read them, again and again.
+   * @param theirs by the storage's clock, which showed `date` when it answered
+   */
+  private ours(theirs: Date, date: Date | undefined): number {
+    return theirs.getTime() + (date === undefined ? 0 : this.options.host.now() - date.getTime());
   }
 
   private blob(name: string) {

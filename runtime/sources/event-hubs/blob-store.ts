@@ -42,7 +42,7 @@ export interface Ownership {
   readonly partitionId: string;
   /** Empty: it was given up. */
   readonly owner: string;
-  /** Milliseconds since the epoch, whole seconds, by the storage's clock. */
+  /** Milliseconds since the epoch, by this machine's clock, give or take a second. */
   readonly claimedAt: number;
 }
 
@@ -238,6 +238,7 @@ export class BlobStore implements CheckpointStore {
 /** Undefined when the metadata are no checkpoint. */
 function placeOf(metadata: Readonly<Record<string, string>>): EventPlace | undefined {
   const { sequencenumber, offset } = metadata;
-  if (sequencenumber === undefined || offset === undefined || !/^-?\d+$/.test(sequencenumber)) return undefined;
+  // Clients of other languages write one without an offset, from which this client cannot go on.
+  if (sequencenumber === undefined || !offset || !/^-?\d+$/.test(sequencenumber)) return undefined;
   return { sequenceNumber: Number(sequencenumber), offset };
 }

@@ -35,8 +35,9 @@ export class HeldPartition implements Partition {
   private readonly hurry = new AbortController();
   private readonly certainMs: number;
   private deadline: number;
-  /** Delivered and not yet checkpointed, in order. */
+  /** Delivered and not yet passed, in order, from `head` on. */
   private places: EventPlace[] = [];
+  private head = 0;
   private last: number | undefined;
   private wanted: EventPlace | undefined;
   private written: EventPlace | undefined;
@@ -90,6 +91,11 @@ export class HeldPartition implements Partition {
     return this.written?.sequenceNumber ?? this.start?.sequenceNumber;
   }
 
+  /** Places that are kept. */
+  get remembered(): number {
+    return this.places.length;
+  }
+
   /** Whether it is being given up. */
   get isLeaving(): boolean {
     return this.leaving;
@@ -99,13 +105,22 @@ export class HeldPartition implements Partition {
     if (this.signal.aborted) return;
     const sequenceNumber = Number(position);
     if (sequenceNumber <= (this.wanted?.sequenceNumber ?? -1)) return;
-    const index = this.places.findIndex((place) => place.sequenceNumber === sequenceNumber);
-    if (index < 0) throw new Error(`Partition ${this.partitionId} never delivered ${position}`);
-    this.wanted = this.places[index];
-    this.places = this.places.slice(index + 1);
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined;
-    });
+    this.passed(position);
+    const place = this.places[this.head];
+    if (place?.sequenceNumber !== sequenceNumber) {
+      throw new Error(`Partition ${this.partitionId} never delivered ${position}`);
+    }
+    this.wanted = place;
+    this.writing ??= this.write();
+  }
+
+  /** Forgets what lies before it: in some checkpoint modes nothing is written for days. */
+  passed(position: string): void {
+    const sequenceNumber = Number(position);
+    while ((this.places[this.head]?.sequenceNumber ?? sequenceNumber) < sequenceNumber) this.head += 1;
+    if (this.head < 1024 || this.head * 2 < this.places.length) return;
+    this.places = this.places.slice(this.head);
+    this.head = 0;
   }
 
   /** Ends it: nothing new is charged, and no checkpoint is written any more. */
@@ -140,7 +155,11 @@ export class HeldPartition implements Partition {
     const { store, group, host, log, metrics, checkpointEveryMs } = this.deps;
     for (let failures = 0; !this.signal.aborted; ) {
       const place = this.wanted;
-      if (place === undefined || place === this.written) return;
+      if (place === undefined || place === this.written) {
+        // In the very turn of the look: a checkpoint in between would be left to nobody.
+        this.writing = undefined;
+        return;
+      }
       try {
         const outcome = await store.writeCheckpoint(group, this.partitionId, place);
         if (outcome === 'lost') return this.lose('stolen');

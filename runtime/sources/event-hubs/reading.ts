@@ -15,8 +15,8 @@ export interface PartitionTip {
 export class Reading {
   /** Batches that the processor has not taken yet: while there is one, silence is not the link's fault. */
   private handing = 0;
-  /** Answers in a row that were below what has been delivered. */
-  private beyondTip = 0;
+  /** Answers in a row that were below what had been delivered, while nothing more came. */
+  private suspicion: { readonly done: number; readonly since: number } | undefined;
   /** Monotonic: something came, or there was nothing to come. */
   private heardAt: number;
   /** Since the epoch, by this machine's clock: there was nothing that had not come. */
@@ -82,12 +82,20 @@ export class Reading {
 
   /**
    * The hub is another one, with numbers of its own: nothing would be read before they reach the checkpoint.
+   *
+   * Answers are of a cache of the hub, which may be behind what was delivered, and of some kinds of hubs always −1
+   * (github.com/kedacore/keda/pull/5125, …/798): only those are believed that last while nothing comes.
+   *
    * @param done what had been delivered before the hub was asked
+   * @param silenceMs how long, if something was delivered since the partition was won: then its numbers had been right
    */
-  isRenumbered({ last }: PartitionTip, done: number | undefined): boolean {
-    this.beyondTip = done !== undefined && last < done ? this.beyondTip + 1 : 0;
-    // An answer may be old once, while the hub moves.
-    return this.beyondTip > 1;
+  isRenumbered({ last }: PartitionTip, done: number | undefined, silenceMs: number): boolean {
+    const now = this.host.monotonic();
+    const { suspicion } = this;
+    if (done === undefined || last < 0 || last >= done) this.suspicion = undefined;
+    else if (suspicion?.done !== done) this.suspicion = { done, since: now };
+    else return done === this.held.start?.sequenceNumber || now - suspicion.since > silenceMs;
+    return false;
   }
 
   private hasMore({ last, empty }: PartitionTip): boolean {

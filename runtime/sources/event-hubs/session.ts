@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from '@azure/event-hubs';
 import type { PartitionConsumer } from '../../processor/ports';
-import { errorText, isEntityMissing, isLinkStolen, isRefused, isThrottled } from './azure-errors';
+import { errorText, isEntityMissing, isLinkStolen, isPlaceRefused, isRefused, isThrottled } from './azure-errors';
 import type { GroupName } from './blob-names';
 import { BlobStore, type Ownership } from './blob-store';
 import { deliveryOf } from './delivery';
@@ -42,6 +42,8 @@ class PartitionOver extends Error {}
 const WAIT_S = 2;
 /** While a handler runs the client hears nothing of a link that is stolen; after this long the container is asked. */
 const ASK_AFTER_MS = 1_000;
+/** A refusal is believed when it is repeated: what it costs is to read all that the hub keeps. */
+const REFUSALS = 2;
 
 export class Session {
   readonly client: EventHubConsumerClient;
@@ -50,6 +52,10 @@ export class Session {
   /** Each of the client's pumps has a context of its own: what an old pump still brings is told by it. */
   private readonly byPump = new WeakMap<PartitionContext, Reading>();
   private readonly claimedAt = new Map<string, number>();
+  /** Monotonic, by partition: since when every pump of it ended before it had read. */
+  private readonly unreadSince = new Map<string, number>();
+  /** By partition: how often in a row the hub refused the place to begin at. */
+  private readonly refusals = new Map<string, number>();
   private subscription: Subscription | undefined;
   private closing = false;
   private troubles = 0;
@@ -78,13 +84,19 @@ export class Session {
     return [...this.current.values()].filter(({ held }) => !held.signal.aborted);
   }
 
+  /** Partitions that could not be opened for longer than this, although they are ours to read. */
+  unread(forMs: number): readonly string[] {
+    const now = this.settings.host.monotonic();
+    return [...this.unreadSince].filter(([, since]) => now - since > forMs).map(([partitionId]) => partitionId);
+  }
+
   start(): void {
     const { batchSize } = this.settings;
     this.subscription = this.client.subscribe(
       {
         processInitialize: async (context) => this.begin(context),
         processEvents: (events, context) => this.take(events, context),
-        processError: async (error, context) => this.onError(error, context),
+        processError: (error, context) => this.onError(error, context),
         processClose: (reason, context) => this.end(reason, context),
       },
       {
@@ -132,7 +144,10 @@ export class Session {
         this.events.balanced();
       },
       unanswered: (partitionId: string, sentAt: number) => this.current.get(partitionId)?.held.renewed(sentAt),
-      lost: (partitionId: string) => this.lose(this.current.get(partitionId), 'stolen'),
+      lost: (partitionId: string, owner: string) => {
+        this.lose(this.current.get(partitionId), 'stolen');
+        if (owner !== '') this.unreadSince.delete(partitionId);
+      },
     };
   }
 
@@ -146,6 +161,11 @@ export class Session {
     const reading = new Reading(held, host);
     this.current.set(partitionId, reading);
     this.byPump.set(context, reading);
+    // A client that takes long to close still begins what it had claimed.
+    if (this.closing) {
+      this.lose(reading, 'closed');
+      return;
+    }
     metrics.count('leasesTaken', { how: 'claimed' });
     log.info({ partition: held.id, after: held.start?.sequenceNumber ?? null }, 'a partition is read');
     this.countHeld();
@@ -155,6 +175,8 @@ export class Session {
   private async take(events: readonly ReceivedEventData[], context: PartitionContext): Promise<void> {
     const reading = this.byPump.get(context);
     if (reading === undefined || reading.held.signal.aborted) throw new PartitionOver('The partition was lost');
+    this.unreadSince.delete(context.partitionId);
+    this.refusals.delete(context.partitionId);
     if (events.length === 0) return;
     const { held } = reading;
     if (this.stop.aborted) {
@@ -177,11 +199,18 @@ export class Session {
   private async handOver(reading: Reading, events: readonly ReceivedEventData[]): Promise<void> {
     const { held } = reading;
     const { lastDelivered } = held;
+    const [oldest] = events;
+    const { start } = held;
+    if (start !== undefined && lastDelivered === start.sequenceNumber && oldest !== undefined) {
+      // Behind the checkpoint's offset there are only higher numbers, unless they began again.
+      const below = oldest.sequenceNumber <= start.sequenceNumber;
+      if (below) return this.readAnew(reading, oldest.sequenceNumber - 1);
+    }
     const fresh = events.filter(({ sequenceNumber, offset }) => held.delivered({ sequenceNumber, offset }));
     const [first] = fresh;
     if (first === undefined) return;
     const gap =
-      lastDelivered === held.start?.sequenceNumber
+      lastDelivered === start?.sequenceNumber
         ? first.sequenceNumber - (lastDelivered ?? first.sequenceNumber - 1) - 1
         : 0;
     if (gap > 0) reportExpired(reading, gap, this.settings.log);
@@ -198,13 +227,36 @@ export class Session {
     await this.store.stillOwns(group, held.partitionId).catch(() => undefined);
   }
 
-  private onError(error: Error, context: PartitionContext): void {
+  /**
+   * The hub was made anew, or is another one: its numbers began again. The ledger knows what was charged before.
+   * @param beyond the checkpoint is deleted when it is above this number
+   */
+  async readAnew(reading: Reading, beyond: number): Promise<void> {
+    const { log } = this.settings;
+    const { held } = reading;
+    log.error(
+      { partition: held.id, checkpoint: held.lastDelivered ?? null, last: beyond },
+      'the checkpoint is beyond the last event of the hub: it is another hub now, read from its oldest event',
+    );
+    this.lose(reading, 'renumbered');
+    await this.store.dropCheckpoint(held.deps.group, held.partitionId, beyond).catch((error: unknown) => {
+      log.warn({ partition: held.id, error: errorText(error) }, 'a checkpoint could not be deleted; trying again');
+    });
+  }
+
+  private async onError(error: Error, context: PartitionContext): Promise<void> {
     if (error instanceof PartitionOver || this.closing || this.stop.aborted) return;
     const { partitionId } = context;
     const reading = this.byPump.get(context);
     if (isLinkStolen(error)) {
       this.lose(reading, 'stolen');
       return;
+    }
+    const start = reading?.held.start;
+    if (reading !== undefined && start !== undefined && isPlaceRefused(error)) {
+      const times = (this.refusals.get(partitionId) ?? 0) + 1;
+      this.refusals.set(partitionId, times);
+      if (times >= REFUSALS) return this.readAnew(reading, start.sequenceNumber - 1);
     }
     if (isEntityMissing(error)) {
       const { eventHubName, consumerGroup } = this.settings;
@@ -224,6 +276,8 @@ export class Session {
   private balancingFailed(error: Error): void {
     const { host, metrics } = this.settings;
     this.troubles += 1;
+    // While nothing can be claimed, that nothing is read says nothing of a partition.
+    this.unreadSince.clear();
     metrics.count('leaseRenewals', { result: isThrottled(error) ? 'throttled' : 'failed' });
     // Nobody could be asked: see `renewed`.
     for (const { held } of this.readings) held.renewed(host.monotonic());
@@ -233,8 +287,13 @@ export class Session {
   private async end(reason: CloseReason, context: PartitionContext): Promise<void> {
     const reading = this.byPump.get(context);
     if (reading === undefined || this.closing || this.stop.aborted) return;
-    this.lose(reading, reason === CloseReason.OwnershipLost ? 'stolen' : 'closed');
-    if (this.current.get(context.partitionId) === reading) this.current.delete(context.partitionId);
+    const stolen = reason === CloseReason.OwnershipLost;
+    this.lose(reading, stolen ? 'stolen' : 'closed');
+    const { partitionId } = context;
+    if (!stolen && !this.unreadSince.has(partitionId)) {
+      this.unreadSince.set(partitionId, this.settings.host.monotonic());
+    }
+    if (this.current.get(partitionId) === reading) this.current.delete(partitionId);
     // The client would leave it owned and unread until the ownership expires.
     await this.giveBack(reading);
   }

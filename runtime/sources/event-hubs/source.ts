@@ -3,7 +3,6 @@
  * and made anew when it falls silent.
  */
 import type { PartitionConsumer, Source } from '../../processor/ports';
-import { errorText } from './azure-errors';
 import type { Ownership } from './blob-store';
 import { type EventHubsSourceOptions, type SourceSettings, withDefaults } from './options';
 import type { Reading } from './reading';
@@ -24,8 +23,8 @@ const LEAVE_MS = 5_000;
 
 class EventHubsSource implements Source {
   private trouble: string | undefined = 'the event hub has not answered yet';
-  /** Partitions that were silent and have not been heard since. */
-  private readonly silent = new Set<string>();
+  /** Partitions that were silent and have not been heard since, and what was wrong. */
+  private readonly silent = new Map<string, string>();
   private failure: Error | undefined;
   private owners: readonly Ownership[] = [];
   /** Monotonic: the balancing last showed that it goes round. */
@@ -36,8 +35,8 @@ class EventHubsSource implements Source {
 
   notReady(): string | undefined {
     if (this.trouble !== undefined) return this.trouble;
-    const [partition] = this.silent;
-    return partition === undefined ? undefined : `partition ${partition} is silent although the hub has more`;
+    const [first] = this.silent;
+    return first === undefined ? undefined : `partition ${first[0]} ${first[1]}`;
   }
 
   async run(consumer: PartitionConsumer, signal: AbortSignal): Promise<void> {
@@ -112,14 +111,16 @@ class EventHubsSource implements Source {
       await host.sleep(everyMs, over);
       if (over.aborted) return;
       const { silent, renumbered, unheard } = await watchdog.look(session.readings, everyMs);
-      for (const each of renumbered) await this.readAnew(session, each);
+      for (const { reading, last } of renumbered) await session.readAnew(reading, last);
       this.countUnowned(session);
       if (!unheard) heardAt = host.monotonic();
-      if (silent.length === 0 && host.monotonic() - heardAt <= silenceMs && !this.balancingHangs()) {
+      const unread = session.unread(silenceMs);
+      const none = silent.length === 0 && unread.length === 0;
+      if (none && host.monotonic() - heardAt <= silenceMs && !this.balancingHangs()) {
         this.forgetSilence(session);
         continue;
       }
-      this.reportSilence(silent);
+      this.reportSilence(silent, unread);
       return;
     }
   }
@@ -130,23 +131,28 @@ class EventHubsSource implements Source {
     return host.monotonic() - this.balancedAt > Math.max(ownershipMs, silenceMs);
   }
 
-  private reportSilence(silent: readonly Reading[]): void {
+  private reportSilence(silent: readonly Reading[], unread: readonly string[]): void {
     const { log, metrics } = this.settings;
+    for (const partitionId of unread) {
+      metrics.count('silentPartitions');
+      this.silent.set(partitionId, 'cannot be opened');
+      log.error({ partition: partitionId }, 'a partition cannot be opened: each try ends before anything is read');
+    }
     for (const { held } of silent) {
       metrics.count('silentPartitions');
-      this.silent.add(held.partitionId);
+      this.silent.set(held.partitionId, 'is silent although the hub has more');
       log.error(
         { partition: held.id, delivered: held.lastDelivered ?? null },
         'a partition is silent although the hub has more',
       );
     }
-    if (silent.length === 0) log.error({}, 'the hub answers nothing, neither good nor bad');
+    if (silent.length + unread.length === 0) log.error({}, 'the hub answers nothing, neither good nor bad');
   }
 
   /** A partition that is caught up is not silent, nor is one that somebody else reads. */
   private forgetSilence(session: Session): void {
     const mine = new Map(session.readings.map((reading) => [reading.held.partitionId, reading]));
-    for (const partitionId of this.silent) {
+    for (const partitionId of this.silent.keys()) {
       const reading = mine.get(partitionId);
       const owner = this.owners.find((each) => each.partitionId === partitionId)?.owner ?? '';
       const elsewhere = reading === undefined && owner !== '' && owner !== session.store.owner;
@@ -160,21 +166,6 @@ class EventHubsSource implements Source {
     const stale = ({ owner, claimedAt }: Ownership) =>
       owner === '' || (owner !== store.owner && host.now() - claimedAt > 2 * ownershipMs);
     metrics.gauge('leasesUnowned', this.owners.filter(stale).length);
-  }
-
-  /** The hub was made anew, or is another one: its numbers began again. The ledger knows what was charged before. */
-  private async readAnew(session: Session, { reading, last }: { reading: Reading; last: number }): Promise<void> {
-    const { held } = reading;
-    const { log } = this.settings;
-    const fields = { partition: held.id, checkpoint: held.lastDelivered ?? null, last };
-    log.error(
-      fields,
-      'the checkpoint is beyond the last event of the hub: it is another hub now, read from its oldest event',
-    );
-    held.lose('renumbered');
-    await session.store.dropCheckpoint(held.deps.group, held.partitionId, last).catch((error: unknown) => {
-      log.warn({ partition: held.id, error: errorText(error) }, 'a checkpoint could not be deleted; trying again');
-    });
   }
 
   /** Work in flight, then the last checkpoints and the ownership, then the connection; all within the drain's time. */

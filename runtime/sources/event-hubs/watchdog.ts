@@ -47,7 +47,7 @@ export class Watchdog {
     return {
       silent: heard.filter(({ reading, tip }) => reading.isSilent(tip, silenceMs)).map(({ reading }) => reading),
       renumbered: heard
-        .filter(({ reading, tip, done }) => reading.isRenumbered(tip, done))
+        .filter(({ reading, tip, done }) => reading.isRenumbered(tip, done, silenceMs))
         .map(({ reading, tip }) => ({ reading, last: tip.last })),
       unheard: readings.length > 0 && heard.length === 0,
     };

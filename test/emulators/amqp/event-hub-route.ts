@@ -1,6 +1,7 @@
 /** Addresses of event hubs: `<hub>` and `<hub>/Partitions/<p>` to send, `<hub>/ConsumerGroups/<g>/Partitions/<p>` to read. */
 import type { Sender } from 'rhea';
 import type { EventHub, HubLink, LinkError } from './event-hub';
+import type { EventLog, StartPosition } from './event-log';
 import type { AmqpFaults } from './faults';
 import { type Incoming, type Outlet, type Route, refuse } from './links';
 import { PartitionLink } from './partition-link';
@@ -62,7 +63,10 @@ function attach(
       description: `The selector ${text} is not valid.`,
     });
   }
-  const start = hub.partitions.get(partition)?.find(position) ?? 0;
+  const log = hub.partitions.get(partition);
+  const beyond = log && beyondEnd(log, position);
+  if (beyond !== undefined) return refuse(sender, beyond);
+  const start = log?.find(position) ?? 0;
   const link = new PartitionLink({ hub, ...place, start, faults: world.faults, now: world.now });
   const others = [...hub.links].filter((other) => other.group === link.group && other.partition === link.partition);
   const higher = others.find(({ epoch }) => epoch !== undefined && (link.epoch === undefined || epoch > link.epoch));
@@ -72,6 +76,16 @@ function attach(
   else if (others.length >= MOST_READERS) return refuse(sender, tooMany(others));
   hub.attach(link);
   return link;
+}
+
+/** The service does not wait for numbers that it has not given yet: a hub that was made anew refuses the old one's. */
+function beyondEnd({ last }: EventLog, { field, value }: StartPosition): LinkError | undefined {
+  if (field === 'enqueued-time' || value === '@latest') return undefined;
+  const [what, newest] =
+    field === 'offset' ? ['offset', last?.offset ?? '-1'] : ['sequence number', String(last?.sequenceNumber ?? -1)];
+  if (value <= Number(newest)) return undefined;
+  const description = `The supplied ${what} '${value}' is invalid. The last ${what} in the system is '${newest}'`;
+  return { condition: 'com.microsoft:argument-error', description };
 }
 
 function stolenBy(winner: HubLink, loser: HubLink): LinkError {

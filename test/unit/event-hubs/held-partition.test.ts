@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { PartitionState } from '../../../runtime/processor/partition-state';
 import type { CheckpointOutcome, EventPlace } from '../../../runtime/sources/event-hubs/blob-store';
 import { HeldPartition } from '../../../runtime/sources/event-hubs/held-partition';
 import { FakeHost } from '../../support/fake-host';
@@ -105,6 +106,28 @@ describe('checkpoints', () => {
     expect(writes).toEqual([place(0), place(8)]);
     expect(metrics.counted('checkpointFailures')).toBe(1);
     expect(metrics.counted('checkpoints')).toBe(1);
+  });
+
+  it('that come in the very turn in which the writing ends are written too', async () => {
+    const held = hold();
+    deliver(held, 0, 1);
+    // After the sleep has ended and the writer has looked for more.
+    host.sleep = async () => queueMicrotask(() => queueMicrotask(() => held.checkpoint('1')));
+    held.checkpoint('0');
+    await host.settle();
+    expect(writes).toEqual([place(0), place(1)]);
+  });
+
+  it('of a mode that never writes keep no place that was passed', () => {
+    const held = hold();
+    const state = new PartitionState(held, { mode: 'manual', intervalMs: 1, count: 1 }, host, () => undefined);
+    for (let n = 0; n < 50_000; n++) {
+      deliver(held, n, n);
+      state.finish(state.add(String(n), true));
+    }
+    expect(held.remembered).toBeLessThan(5_000);
+    state.flush();
+    expect(writes).toEqual([place(49_999)]);
   });
 
   it('that find another owner end the partition', async () => {

@@ -91,15 +91,37 @@ describe('lag', () => {
 describe('numbers that begin again', () => {
   it('are believed when they are seen twice', () => {
     read(5_000);
-    expect(reading.isRenumbered(tip(10), 5_000)).toBe(false);
-    expect(reading.isRenumbered(tip(10), 5_000)).toBe(true);
+    expect(reading.isRenumbered(tip(10), 5_000, SILENCE_MS)).toBe(false);
+    expect(reading.isRenumbered(tip(10), 5_000, SILENCE_MS)).toBe(true);
+  });
+
+  it('are not seen in answers that stay a little behind what is delivered, one look after the other', () => {
+    read(100);
+    for (let done = 1_000; done < 10_000; done += 1_000) {
+      held.delivered({ sequenceNumber: done, offset: String(done) });
+      expect(reading.isRenumbered(tip(done - 50), done, SILENCE_MS)).toBe(false);
+    }
+  });
+
+  it('after events of this reading are believed only when nothing more comes for long', async () => {
+    held.delivered({ sequenceNumber: 90, offset: '90' });
+    expect(reading.isRenumbered(tip(5), 90, SILENCE_MS)).toBe(false);
+    await host.advance(SILENCE_MS);
+    expect(reading.isRenumbered(tip(5), 90, SILENCE_MS)).toBe(false);
+    await host.advance(1);
+    expect(reading.isRenumbered(tip(5), 90, SILENCE_MS)).toBe(true);
+  });
+
+  it('are not seen in a hub that always says −1', () => {
+    read(5_000);
+    for (let look = 0; look < 3; look++) expect(reading.isRenumbered(tip(-1), 5_000, SILENCE_MS)).toBe(false);
   });
 
   it('are not seen in an answer that is a little old once, nor before the first event', () => {
     read(5_000);
-    expect(reading.isRenumbered(tip(4_999), 5_000)).toBe(false);
-    expect(reading.isRenumbered(tip(5_001), 5_000)).toBe(false);
-    expect(reading.isRenumbered(tip(4_999), 5_000)).toBe(false);
-    expect(reading.isRenumbered(tip(-1), undefined)).toBe(false);
+    expect(reading.isRenumbered(tip(4_999), 5_000, SILENCE_MS)).toBe(false);
+    expect(reading.isRenumbered(tip(5_001), 5_000, SILENCE_MS)).toBe(false);
+    expect(reading.isRenumbered(tip(4_999), 5_000, SILENCE_MS)).toBe(false);
+    expect(reading.isRenumbered(tip(-1), undefined, SILENCE_MS)).toBe(false);
   });
 });
