@@ -81,6 +81,14 @@ describe('the README', () => {
     );
   });
 
+  it('names every optional peer beside the subpath that needs it, and no other package', () => {
+    const rows = readme.split('\n').filter((line) => line.startsWith(`| \`${manifest.name}`));
+    const peers = rows.flatMap(
+      (row) => row.split('|')[3]!.match(/@[a-z-]+\/[a-z-]+|\b(aws-cdk-lib|constructs|rhea|azurite|avsc)\b/g) ?? [],
+    );
+    expect([...new Set(peers)].sort()).toEqual(Object.keys(manifest.peerDependencies).sort());
+  });
+
   it('lists every flag and fault of npm start, and no other', () => {
     const flags = (text: string) => [...new Set(text.match(/--[a-z]+/g))].filter((flag) => flag !== '--help').sort();
     const table = readme.slice(readme.indexOf('| flag of'), readme.indexOf('## How it works'));
