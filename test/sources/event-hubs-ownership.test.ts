@@ -16,6 +16,7 @@ function storeOf(owner: string, container: ContainerClient = world().container) 
   const listener: OwnershipListener = {
     mayClaim: () => true,
     listed: () => undefined,
+    unlisted: () => undefined,
     claimed: () => undefined,
     unanswered: () => undefined,
     lost: (partitionId, by) => lost.push(`${partitionId}:${by}`),

@@ -8,6 +8,7 @@ import {
 import type { TokenCredential } from '@azure/identity';
 import { ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob';
 import type { BlobStore } from './blob-store';
+import { LOOKS_PER_OWNERSHIP } from './options';
 
 export interface AzureClientsOptions {
   readonly eventHubName: string;
@@ -38,8 +39,6 @@ const HUB_RETRIES: RetryOptions = {
   retryDelayInMs: 500,
   maxRetryDelayInMs: 5_000,
 };
-/** A renewal may fail several times in a row before others may take the partition. */
-const LOOKS_PER_OWNERSHIP = 6;
 /** A lost answer is asked for once more; whether a repeated write met its own first copy is seen by reading. */
 const BLOB_PIPELINE: StoragePipelineOptions = {
   retryOptions: { maxTries: 2, tryTimeoutInMs: 4_000, retryDelayInMs: 200, maxRetryDelayInMs: 1_000 },

@@ -30,6 +30,12 @@ export interface OwnershipListener {
   mayClaim(partitionId: string): boolean;
   /** The container was read: the balancing goes round. */
   listed(owners: readonly Ownership[]): void;
+  /**
+   * The storage did not say who owns what; nobody can have claimed anything there meanwhile.
+   *
+   * @param sentAt monotonic milliseconds from before it was asked
+   */
+  unlisted(sentAt: number): void;
   /** @param sentAt monotonic milliseconds from before the claim was sent */
   claimed(partitionId: string, sentAt: number): void;
   /** The storage did not say whether a claim stands; nobody can have claimed it there meanwhile. */
@@ -80,9 +86,14 @@ export class BlobStore implements CheckpointStore {
     consumerGroup: string,
   ): Promise<PartitionOwnership[]> {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
-    const { listener } = this.options;
+    const { host, listener } = this.options;
     const found: PartitionOwnership[] = [];
-    for (const { name: partitionId, metadata, etag, lastModified } of await this.list(group, 'ownership')) {
+    const sentAt = host.monotonic();
+    const blobs = await this.list(group, 'ownership').catch((error: unknown) => {
+      listener.unlisted(sentAt);
+      throw error;
+    });
+    for (const { name: partitionId, metadata, etag, lastModified } of blobs) {
       // A blob that is no ownership does not stop the balancing of all others.
       if (metadata.ownerid === undefined) continue;
       const ownership = { ...group, partitionId, ownerId: metadata.ownerid, lastModifiedTimeInMs: lastModified, etag };

@@ -37,6 +37,9 @@ export interface EventHubsSourceOptions {
  */
 const PATIENCE_MS = 600_000;
 
+/** A renewal may fail several times in a row before others may take the partition. */
+export const LOOKS_PER_OWNERSHIP = 6;
+
 export type SourceSettings = Required<EventHubsSourceOptions>;
 
 /** Throws when an option is out of range. */

@@ -16,7 +16,7 @@ import type { GroupName } from './blob-names';
 import { BlobStore, type Ownership } from './blob-store';
 import { deliveryOf } from './delivery';
 import { HeldPartition } from './held-partition';
-import type { SourceSettings } from './options';
+import { LOOKS_PER_OWNERSHIP, type SourceSettings } from './options';
 import { Reading } from './reading';
 import { ROLES } from './start-up';
 import { reportExpired } from './watchdog';
@@ -42,6 +42,8 @@ class PartitionOver extends Error {}
 const WAIT_S = 2;
 /** While a handler runs the client hears nothing of a link that is stolen; after this long the container is asked. */
 const ASK_AFTER_MS = 1_000;
+/** Of an ownership. After a quarter the storage is given up: what takes twice as long was this process standing still. */
+const STOOD_STILL = 0.5;
 /** A refusal is believed when it is repeated: what it costs is to read all that the hub keeps. */
 const REFUSALS = 2;
 
@@ -60,6 +62,9 @@ export class Session {
   private closing = false;
   private troubles = 0;
   private looks = 0;
+  /** Monotonic: the balancing last came as far as the storage. */
+  private reachedAt = 0;
+  private asking = false;
 
   constructor(
     private readonly settings: SourceSettings,
@@ -124,13 +129,20 @@ export class Session {
   }
 
   private listener() {
-    const { metrics } = this.settings;
+    const { host, metrics, ownershipMs } = this.settings;
     return {
       mayClaim: (partitionId: string) => {
         if (this.closing) return false;
         return !this.stop.aborted || this.current.get(partitionId)?.held.isLeaving === false;
       },
+      unlisted: (sentAt: number) => {
+        this.reachedAt = host.monotonic();
+        // See `renewed`. But whoever stood still cannot say what others were answered meanwhile.
+        const askedAt = this.reachedAt - sentAt > ownershipMs * STOOD_STILL ? sentAt : this.reachedAt;
+        for (const { held } of this.readings) held.renewed(askedAt);
+      },
       listed: (owners: readonly Ownership[]) => {
+        this.reachedAt = host.monotonic();
         this.events.listed(owners);
         this.looks += 1;
         // The second look without trouble: what the first one wanted was claimed, or somebody else has it.
@@ -274,14 +286,27 @@ export class Session {
   }
 
   private balancingFailed(error: Error): void {
-    const { host, metrics } = this.settings;
+    const { host, metrics, ownershipMs } = this.settings;
     this.troubles += 1;
     // While nothing can be claimed, that nothing is read says nothing of a partition.
     this.unreadSince.clear();
     metrics.count('leaseRenewals', { result: isThrottled(error) ? 'throttled' : 'failed' });
-    // Nobody could be asked: see `renewed`.
-    for (const { held } of this.readings) held.renewed(host.monotonic());
     this.events.troubled(errorText(error));
+    if (host.monotonic() - this.reachedAt > ownershipMs / (2 * LOOKS_PER_OWNERSHIP)) void this.askWhoOwns();
+  }
+
+  /** It was the hub that failed, before the storage was asked; others may well have taken what is held here. */
+  private async askWhoOwns(): Promise<void> {
+    if (this.asking) return;
+    this.asking = true;
+    await Promise.all(
+      this.readings.map(async ({ held }) => {
+        const askedAt = this.settings.host.monotonic();
+        const mine = await this.store.stillOwns(held.deps.group, held.partitionId).catch(() => true);
+        if (mine) held.renewed(askedAt);
+      }),
+    );
+    this.asking = false;
   }
 
   private async end(reason: CloseReason, context: PartitionContext): Promise<void> {
