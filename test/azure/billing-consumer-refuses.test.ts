@@ -1,6 +1,7 @@
 import * as pulumi from '@pulumi/pulumi';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BillingConsumer, BillingEventHub, LedgerDatabase, type SpendCap } from '../../constructs/azure';
+import { shareOfRate } from '../../constructs/azure/consumer/consumer-checks';
 import { type Change, DIGEST, GROUP, runConsumer, SECRET_URI, smallest, VAULT_ID } from './consumer-program';
 import { runProgram } from './mocks';
 
@@ -30,6 +31,21 @@ const REFUSED: readonly [string, Change, string[]][] = [
   ['a version', image('contoso.azurecr.io/chargeonce:1.2.3'), ['the tag 1.2.3 and no digest', '@sha256:']],
   ['a port that is no tag', image('localhost:5000/chargeonce'), ['means latest']],
   ['half a digest', image('contoso.azurecr.io/chargeonce@sha256:4e4e'), ['whose digest is none', '64 hex digits']],
+  [
+    'an image with a scheme',
+    image(`https://contoso.azurecr.io/chargeonce@${DIGEST}`),
+    ['which begins with a scheme', 'allowed: <registry>/'],
+  ],
+  [
+    'a repository with capitals, which no registry takes',
+    image(`contoso.azurecr.io/ChargeOnce@${DIGEST}`),
+    ['whose repository is none (lower-case only)'],
+  ],
+  [
+    'a registry of Azure whose name its host does not tell',
+    image(`contoso-d7bmghe8hhbhc0f7.azurecr.io/chargeonce@${DIGEST}`),
+    ['registry is not given', 'server: "contoso-d7bmghe8hhbhc0f7.azurecr.io"', 'az acr list'],
+  ],
   ['a digest of nothing', image(`chargeonce@${DIGEST}`), ['names no registry', '<registry>/']],
   ['an image that is an output', (args) => ({ ...args, image: pulumi.output('x') as never }), ['image is an Output']],
   [
@@ -77,6 +93,16 @@ const REFUSED: readonly [string, Change, string[]][] = [
     'a cap without a currency',
     (args) => ({ ...args, spendCap: { perPeriod: {} } }),
     ['spendCap is', 'names no currency'],
+  ],
+  [
+    'a cap that is an output',
+    (args) => ({ ...args, spendCap: pulumi.output({ perPeriod: { usd: 1 } }) as never }),
+    ['spendCap is an Output, which is known at deploy only; allowed: {'],
+  ],
+  [
+    'an amount that is an output',
+    (args) => ({ ...args, spendCap: { perPeriod: { usd: pulumi.output(1) as never } } }),
+    ['spendCap is an Output, which is known at deploy only; allowed: {'],
   ],
   ['half a cent', (args) => ({ ...args, spendCap: { perPeriod: { usd: 0.5 } } }), ['cap of usd is 0.5', 'from 1']],
   ['a mode', (args) => ({ ...args, stripeMode: 'prod' as never }), ['stripeMode is "prod"', 'test or live']],
@@ -128,6 +154,11 @@ const REFUSED: readonly [string, Change, string[]][] = [
     (args) => ({ ...args, environment: { STRIPE_API_KEY: 'x' } }),
     ['a map with STRIPE_API_KEY'],
   ],
+  [
+    'a setting that no container can have',
+    (args) => ({ ...args, environment: { '1 NAME': 'x' } }),
+    ['a map with 1 NAME', 'no digit first'],
+  ],
 ];
 
 const TAKEN: readonly [string, Change][] = [
@@ -137,6 +168,16 @@ const TAKEN: readonly [string, Change][] = [
   ['a vault in other letters', (args) => ({ ...args, keyVaultId: VAULT_ID.replace('kv-billing', 'KV-Billing') })],
   ['a public image', image(`ghcr.io/contoso/chargeonce@${DIGEST}`)],
   ['a tag beside the digest', image(`contoso.azurecr.io/chargeonce:1.2.3@${DIGEST}`)],
+  ['a path in the registry', image(`contoso.azurecr.io/team-a/billing__x/charge.once@${DIGEST}`)],
+  [
+    'a registry of Azure that is told',
+    (args) => ({
+      ...args,
+      image: `contoso-d7bmghe8hhbhc0f7.azurecr.io/chargeonce@${DIGEST}`,
+      registry: { server: 'contoso-d7bmghe8hhbhc0f7.azurecr.io', id: 'r' },
+    }),
+  ],
+  ['settings that Container Apps takes', (args) => ({ ...args, environment: { LOG_LEVEL: 'debug', '_a.b-c': 'x' } })],
   ['a registry at a port', image(`localhost:5000/chargeonce@${DIGEST}`)],
   ['one replica', (args) => ({ ...args, minReplicas: 1 })],
   ['a replica for each partition', (args) => ({ ...args, minReplicas: 4 })],
@@ -212,6 +253,16 @@ describe('a consumer', () => {
       ),
     );
     expect(run.resources.filter(({ name }) => name.startsWith('charges'))).toEqual([]);
+  });
+
+  it('refuses a rate in words that Pulumi prints as they are', () => {
+    let error: unknown;
+    try {
+      shareOfRate('BillingConsumer', 'charges', 0, 2);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(pulumi.RunError.isInstance(error)).toBe(true);
   });
 
   it('refuses a secret that is an output as soon as it is known, in a preview too', async () => {

@@ -204,6 +204,7 @@ describe('BillingEventHub', () => {
     ['partitionCount is 33; allowed: whole numbers from 1 to 32', { partitionCount: 33 }],
     ['partitionCount is 2.5; allowed', { partitionCount: 2.5 }],
     ['partitionCount is "4"; allowed', { partitionCount: '4' }],
+    ['capacity is 3; allowed: 1, 2, 4, 8, 16. Premium is sold', { sku: 'Premium', capacity: 3 }],
     ['partitionCount is 101; allowed: whole numbers from 1 to 100', { sku: 'Premium', partitionCount: 101 }],
     ['retentionHours is 47 h; allowed: whole numbers from 48 to 168 h. Stripe may forget', { retentionHours: 47 }],
     ['retentionHours is 169 h; allowed: whole numbers from 48 to 168 h. A Standard', { retentionHours: 169 }],
@@ -227,6 +228,19 @@ describe('BillingEventHub', () => {
   it('refuses a container that turns out to be something else at deploy', async () => {
     const refusal = run({ capture: { containerId: pulumi.output(ACCOUNT) } });
     await expect(refusal).rejects.toThrow(`capture.containerId is "${ACCOUNT}", which is no blob container’s id.`);
+  });
+
+  it('refuses a second of its name under another parent, as Azure’s names would be the same', async () => {
+    const program = () => {
+      for (const type of ['test:index:One', 'test:index:Other']) {
+        new BillingEventHub(
+          'usage',
+          { resourceGroupName: 'rg' },
+          { parent: new pulumi.ComponentResource(type, 'parent') },
+        );
+      }
+    };
+    await expect(runProgram(program)).rejects.toThrow(/Two components of this program have usage-.*give one another/);
   });
 
   it('says all that is wrong at once', async () => {

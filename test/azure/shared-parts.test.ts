@@ -42,6 +42,15 @@ describe('assignRole', () => {
     expect(new Set([one, ...others]).size).toBe(4);
   });
 
+  it('has a name in a unit test too, whose mocks know no principal', async () => {
+    const nobody = pulumi.output(undefined as unknown as string);
+    const role = 'Azure Event Hubs Data Sender';
+    const run = await runProgram(
+      () => void assignRole(new Parent(), 'grant', { scope: HUB, principalId: nobody, role }),
+    );
+    expect(run.named('grant').inputs.roleAssignmentName).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
   it('is known in a preview when both ends are, and waits for neither otherwise', async () => {
     const run = await runProgram(
       () => {

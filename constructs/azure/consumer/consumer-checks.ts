@@ -1,10 +1,11 @@
 /** What a consumer refuses at preview, before anything is made. */
 import { ENVIRONMENT } from '../../../runtime/contract';
-import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import { stripeShare } from '../../shared/stripe-rate';
+import { refusal, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
 import { STRIPE_KEY_VERSION } from './consumer-environment';
-import { registryHost, wrongImage } from './image-reference';
+import { azureRegistryName, isAzureRegistry, registryHost, wrongImage } from './image-reference';
 import { wrongSpendCap } from './spend-cap';
 import { wrongStripeKey } from './stripe-key';
 
@@ -12,6 +13,9 @@ import { wrongStripeKey } from './stripe-key';
 export const CPU = 0.5;
 
 export const REPLICAS = 2;
+
+/** As Container Apps checks the name of a variable. */
+const SETTING_NAME = /^[A-Za-z_.-][\w.-]*$/;
 
 /** Settings that the component makes or wires itself, with those that would contradict them. */
 const OWNED: readonly string[] = [
@@ -71,6 +75,15 @@ export function checkConsumer(component: string, name: string, args: BillingCons
   ]);
 }
 
+/** @throws when nothing of the fleet's rate would be left for one replica */
+export function shareOfRate(component: string, name: string, fleetRps: number, maxReplicas: number): number {
+  try {
+    return stripeShare(`${component} ${name}`, fleetRps, maxReplicas);
+  } catch (error) {
+    throw error instanceof Error ? refusal(error.message) : error;
+  }
+}
+
 /**
  * The identities' names begin with it, and the workers' role in PostgreSQL has its identity's name: 63 bytes at most, and
  * none that other clouds keep for themselves.
@@ -83,8 +96,13 @@ function wrongName(name: string): WrongArg | undefined {
 }
 
 function wrongRegistry({ image, registry }: BillingConsumerArgs): WrongArg | undefined {
-  if (registry === undefined || wrongImage(image) !== undefined) return undefined;
+  if (wrongImage(image) !== undefined) return undefined;
   const host = registryHost(image);
+  if (registry === undefined) {
+    if (!isAzureRegistry(host) || azureRegistryName(host) !== undefined) return undefined;
+    const wayOut = 'The host does not tell the registry’s name, and nobody could pull. az acr list prints both.';
+    return { prop: 'registry', received: 'not given', allowed: `{ server: "${host}", id: its resource id }`, wayOut };
+  }
   if (registry.server.toLowerCase() === host) return undefined;
   const wayOut = 'The image would be pulled without a login.';
   return { prop: 'registry.server', received: shown(registry.server), allowed: `"${host}", where image is`, wayOut };
@@ -132,12 +150,14 @@ function wrongPlace(args: BillingConsumerArgs): WrongArg | undefined {
 }
 
 function wrongSettings(given: Readonly<Record<string, unknown>>): WrongArg[] {
-  return Object.keys(given)
-    .filter((setting) => OWNED.includes(setting))
-    .map((setting) => ({
-      prop: 'environment',
-      received: `a map with ${setting}`,
-      allowed: 'names that the component does not set itself',
-      wayOut: `Leave ${setting} out: its value follows from the other arguments.`,
-    }));
+  return Object.keys(given).flatMap((setting) => {
+    const wrong = { prop: 'environment', received: `a map with ${setting}` };
+    if (!SETTING_NAME.test(setting)) {
+      const wayOut = 'Container Apps takes no other name.';
+      return [{ ...wrong, allowed: 'names of letters, digits, "_", "-" and ".", no digit first', wayOut }];
+    }
+    if (!OWNED.includes(setting)) return [];
+    const wayOut = `Leave ${setting} out: its value follows from the other arguments.`;
+    return [{ ...wrong, allowed: 'names that the component does not set itself', wayOut }];
+  });
 }

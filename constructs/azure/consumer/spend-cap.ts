@@ -1,3 +1,4 @@
+import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { type AmountsByCurrency, spendCapSetting } from '../../shared/spend-cap-setting';
 import { shown, type WrongArg } from '../shared/wrong-args';
@@ -14,6 +15,13 @@ const ALLOWED = "{ perPeriod: { usd: 50_000_00 } }, or 'off'";
 export function wrongSpendCap(spendCap: unknown): WrongArg | undefined {
   if (spendCap === 'off') return undefined;
   const perPeriod: unknown = Object(spendCap).perPeriod;
+  const output = [spendCap, perPeriod, ...Object.values(Object(perPeriod))].find((each) =>
+    pulumi.Output.isInstance(each),
+  );
+  if (output !== undefined) {
+    const wayOut = 'Say the amounts in the program, or read them from the configuration with requireNumber.';
+    return { prop: 'spendCap', received: shown(output), allowed: ALLOWED, wayOut };
+  }
   if (typeof perPeriod !== 'object' || perPeriod === null) {
     const received = typeof spendCap === 'object' ? JSON.stringify(spendCap) : shown(spendCap);
     const wayOut = 'There is no default: say the most that a billing period may cost, or that nothing caps it.';

@@ -3,7 +3,13 @@ import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
 import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { parseContainerId } from './capture';
-import { DEFAULT_CONSUMER_GROUP, type EventHubSku, TIER_LIMITS, type TierLimits } from './event-hub-limits';
+import {
+  DEFAULT_CONSUMER_GROUP,
+  type EventHubSku,
+  PREMIUM_UNITS,
+  TIER_LIMITS,
+  type TierLimits,
+} from './event-hub-limits';
 
 const HUB_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,254}[A-Za-z0-9])?$/;
 const GROUP_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,48}[A-Za-z0-9])?$/;
@@ -85,18 +91,26 @@ function wrongUnits(args: BillingEventHubArgs, plan: EventHubPlan, limits: TierL
     return [{ prop: given, received, allowed: 'none beside an existing namespaceName', wayOut }];
   }
   const max = limits.capacity;
-  const wrongCapacity = wrongCount('capacity', capacity, { min: 1, max, wayOut: `${sku} has no more units.` });
+  const wrongCapacity =
+    sku === 'Premium'
+      ? wrongPremium(capacity)
+      : wrongCount('capacity', capacity, { min: 1, max, wayOut: `${sku} has no more units.` });
   if (sku === 'Standard') {
     const wayOut = 'It is what the namespace grows to from its capacity. Give the capacity itself for no growth.';
     return [
-      wrongCapacity,
-      wrongCount('maximumThroughputUnits', maximumThroughputUnits, { min: capacity, max, wayOut }),
+      wrongCapacity ?? wrongCount('maximumThroughputUnits', maximumThroughputUnits, { min: capacity, max, wayOut }),
     ];
   }
   if (args.maximumThroughputUnits === undefined) return [wrongCapacity];
   const received = shown(maximumThroughputUnits);
   const wayOut = `A ${sku} namespace does not grow by itself: raise its capacity.`;
   return [wrongCapacity, { prop: 'maximumThroughputUnits', received, allowed: 'none unless sku is Standard', wayOut }];
+}
+
+function wrongPremium(capacity: number): WrongArg | undefined {
+  if (PREMIUM_UNITS.includes(capacity)) return undefined;
+  const wayOut = 'Premium is sold in these sizes only. Leave it out for 1.';
+  return { prop: 'capacity', received: shown(capacity), allowed: PREMIUM_UNITS.join(', '), wayOut };
 }
 
 function wrongName(prop: string, { eventHubName }: EventHubPlan): WrongArg | undefined {

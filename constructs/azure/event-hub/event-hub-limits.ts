@@ -11,6 +11,9 @@ export interface TierLimits {
 
 const DAY_HOURS = 24;
 
+/** Premium is sold in these sizes only. */
+export const PREMIUM_UNITS: readonly number[] = [1, 2, 4, 8, 16];
+
 /** From Microsoft's table of quotas by tier. Basic is not among them: one day and one consumer group are too few. */
 export const TIER_LIMITS: Readonly<Record<Exclude<EventHubSku, 'Basic'>, TierLimits>> = {
   Standard: { partitions: 32, retentionHours: 7 * DAY_HOURS, capacity: 40 },
