@@ -223,4 +223,8 @@ describe('CheckpointStore', () => {
   it.each(refused)('refuses in words: %s', async (words, args) => {
     await expect(run(args, looksUp())).rejects.toThrow(`[CheckpointStore usage] ${words}`);
   });
+
+  it('takes tags beside an account that exists: a pattern says them to every part', async () => {
+    await run({ existingAccount: existing, tags: { team: 'billing' } }, looksUp());
+  });
 });

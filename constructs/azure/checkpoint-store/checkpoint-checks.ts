@@ -80,9 +80,8 @@ function wrongSubnets(ids: CheckpointStoreArgs['allowedSubnetIds']): WrongArg[] 
 
 function wrongExisting({ existingAccount, ...others }: CheckpointStoreArgs): (WrongArg | undefined)[] {
   if (existingAccount === undefined) return [];
-  const ours = (['accountName', 'sku', 'allowedSubnetIds', 'tags'] as const).filter(
-    (each) => others[each] !== undefined,
-  );
+  // Tags are said to every part of a pattern at once; here they have nothing to be on.
+  const ours = (['accountName', 'sku', 'allowedSubnetIds'] as const).filter((each) => others[each] !== undefined);
   const said: unknown = existingAccount.nothingElseUsesIt;
   return [
     ...ours.map((prop) => ({
