@@ -216,7 +216,11 @@ function partsOf(connectionString: string): ReadonlyMap<string, string> {
 /** The two kinds that the SDK takes: with a key of the account, or with a signature. */
 function isStorage(parts: ReadonlyMap<string, string>): boolean {
   const all = (...names: string[]) => names.every((name) => parts.has(name));
-  return all('defaultendpointsprotocol', 'accountname', 'accountkey') || all('blobendpoint', 'sharedaccesssignature');
+  const place = parts.has('endpointsuffix') || parts.has('blobendpoint');
+  return (
+    (place && all('defaultendpointsprotocol', 'accountname', 'accountkey')) ||
+    all('blobendpoint', 'sharedaccesssignature')
+  );
 }
 
 /** Of a connection string that is not complete: which parts it has, and no value. */

@@ -5,7 +5,8 @@ const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]*(?:@[^\s/@]*)*
 const NAMED_PASSWORD =
   /\b(password|passwd|pwd|secret_?access_?key|session_?token)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&}]+)/gi;
 /** Of Azure's connection strings and signed addresses. */
-const AZURE_KEY = /\b(SharedAccessKey|SharedAccessSignature|AccountKey)=[^;\s"']+|([?&]sig)=[^&\s"']+/gi;
+const AZURE_KEY =
+  /\b(SharedAccessKey|SharedAccessSignature|AccountKey)\s*=\s*(?:SharedAccessSignature\s+)?[^;\s"']+|\b(sig)=[^&;\s"']+/gi;
 const BEARER = /\b(bearer|basic)\s+[A-Za-z0-9+/._~-]{8,}=*/gi;
 
 /**

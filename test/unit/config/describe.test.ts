@@ -23,6 +23,9 @@ describe('redaction', () => {
     ['http://proxy:geheim@host/', 'http://proxy:***@host/'],
     ['password=geheim; user=x', 'password=***; user=x'],
     ['{"password": "two words"}', '{"password": ***}'],
+    ['SharedAccessKeyName=k;SharedAccessKey = abc=;x', 'SharedAccessKeyName=k;SharedAccessKey=***;x'],
+    ['SharedAccessSignature=SharedAccessSignature sig=abc&sr=x;y', 'SharedAccessSignature=***;y'],
+    ['token SharedAccessSignature sig=abc&sr=x', 'token SharedAccessSignature sig=***&sr=x'],
     ['Authorization: Bearer abcdefghijk', 'Authorization: Bearer ***'],
   ])('%s', (text, shown) => {
     expect(redactSecrets(text)).toBe(shown);

@@ -111,6 +111,10 @@ describe('Event Hubs', () => {
     [{ EVENTHUB_CONNECTION_STRING: `SharedAccessKey=${KEY}` }, 'EVENTHUB_CONNECTION_STRING'],
     [{ EVENTHUB_CONNECTION_STRING: `${HUB_STRING};EntityPath=other` }, 'EVENTHUB_CONNECTION_STRING'],
     [{ CHECKPOINT_CONNECTION_STRING: `AccountName=acct;AccountKey=${KEY}` }, 'CHECKPOINT_CONNECTION_STRING'],
+    [
+      { CHECKPOINT_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${KEY}` },
+      'CHECKPOINT_CONNECTION_STRING',
+    ],
     [{ CHECKPOINT_CONNECTION_STRING: KEY }, 'CHECKPOINT_CONNECTION_STRING'],
   ])('beside connection strings, %o is refused without showing a key', (changes, name) => {
     const said = problems({ ...STRINGS, ...changes });
