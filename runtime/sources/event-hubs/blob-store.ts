@@ -72,6 +72,8 @@ export class BlobStore implements CheckpointStore {
   /** The checkpoints as they were listed last, from which the client goes on. */
   private starts: ReadonlyMap<string, EventPlace> = new Map();
 
+  /** The partition that was claimed last: if it is new, the client asks for its checkpoint next. */
+  private claimedLast: string | undefined;
   private readonly requests: BlobRequests;
 
   constructor(private readonly options: BlobStoreOptions) {
@@ -127,7 +129,12 @@ export class BlobStore implements CheckpointStore {
   ): Promise<Checkpoint[]> {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
     const found: Checkpoint[] = [];
-    for (const { name: partitionId, metadata } of await this.list(group, 'checkpoint')) {
+    const blobs = await this.list(group, 'checkpoint').catch(async (error: unknown) => {
+      // The client forgets what it has claimed, and would leave it unread until the ownership ends.
+      if (this.claimedLast !== undefined) await this.release(group, this.claimedLast).catch(() => undefined);
+      throw error;
+    });
+    for (const { name: partitionId, metadata } of blobs) {
       const place = placeOf(metadata);
       if (place === undefined) continue;
       found.push({ ...group, partitionId, ...place });
@@ -206,7 +213,10 @@ export class BlobStore implements CheckpointStore {
         listener.lost(wanted.partitionId, 'somebody who was faster');
         return undefined;
       }
-      if (!releases) listener.claimed(wanted.partitionId, sentAt);
+      if (!releases) {
+        this.claimedLast = wanted.partitionId;
+        listener.claimed(wanted.partitionId, sentAt);
+      }
       return { ...wanted, ...written };
     } catch (error) {
       if (!releases) listener.unanswered(wanted.partitionId, sentAt);

@@ -25,7 +25,7 @@ import { reportExpired } from './watchdog';
 export interface SessionEvents {
   /** The container was read, and who owns what. */
   listed(owners: readonly Ownership[]): void;
-  /** Balancing works: partitions are claimed, or all have an owner. */
+  /** Balancing works: a partition is read, or all have an owner. */
   balanced(): void;
   /** It does not, for this reason. */
   troubled(reason: string): void;
@@ -146,14 +146,13 @@ export class Session {
         this.events.listed(owners);
         this.looks += 1;
         // The second look without trouble: what the first one wanted was claimed, or somebody else has it.
-        if (this.looks > 1 && this.troubles === 0) this.events.balanced();
+        if (this.looks > 1 && this.troubles === 0 && this.unreadSince.size === 0) this.events.balanced();
         this.troubles = 0;
       },
       claimed: (partitionId: string, sentAt: number) => {
         metrics.count('leaseRenewals', { result: 'written' });
         this.claimedAt.set(partitionId, sentAt);
         this.current.get(partitionId)?.held.renewed(sentAt);
-        this.events.balanced();
       },
       unanswered: (partitionId: string, sentAt: number) => this.current.get(partitionId)?.held.renewed(sentAt),
       lost: (partitionId: string, owner: string) => {
@@ -178,6 +177,7 @@ export class Session {
       this.lose(reading, 'closed');
       return;
     }
+    this.events.balanced();
     metrics.count('leasesTaken', { how: 'claimed' });
     log.info({ partition: held.id, after: held.start?.sequenceNumber ?? null }, 'a partition is read');
     this.countHeld();
