@@ -112,6 +112,7 @@ export const throughProxy = (proxy: BlobFaultProxy, { containerName }: Container
 export const deaf: OwnershipListener = {
   mayClaim: () => true,
   listed: () => undefined,
+  unlisted: () => undefined,
   claimed: () => undefined,
   unanswered: () => undefined,
   lost: () => undefined,
