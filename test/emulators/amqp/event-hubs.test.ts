@@ -64,6 +64,26 @@ describe('a consumer', () => {
     expect(bodies(reader)).toEqual(numbers(10, 25).map(({ body }) => body));
   });
 
+  it('is refused a position that the partition never came to, and is let in at its end', async () => {
+    await clients.producer().sendBatch(numbers(2), { partitionId: '0' });
+    const last = hub.partitions.get('0')?.last;
+    const beyond = [{ offset: `${Number(last?.offset) + 1}` }, { sequenceNumber: 2 }];
+    for (const startPosition of beyond) {
+      const refused = clients.read('0', { startPosition });
+      await until('it is refused', () => refused.errors.length > 0);
+      expect(refused.errors[0]).toMatchObject({
+        code: 'ArgumentError',
+        retryable: false,
+        message: expect.stringMatching(/The supplied (offset|sequence number) '\d+' is invalid/),
+      });
+    }
+    const atEnd = clients.read('0', { startPosition: { offset: last?.offset ?? '' } });
+    await until('it reads', () => linksOf('0').length > 0);
+    await clients.producer().sendBatch(numbers(3, 2), { partitionId: '0' });
+    await until('the next arrives', () => atEnd.events.length > 0);
+    expect(atEnd.errors).toEqual([]);
+  });
+
   it('that is busy is sent no more than it has room for', async () => {
     let goOn = () => {};
     const busy = new Promise<void>((resolve) => {
