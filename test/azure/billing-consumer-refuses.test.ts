@@ -20,6 +20,9 @@ const ledgerInNetwork = () => {
   return new LedgerDatabase(`private-${networks++}`, { resourceGroupName: GROUP, network });
 };
 
+/** A hub whose events no other consumer of the program charges. */
+const hubAlone = () => new BillingEventHub(`alone-${networks++}`, { resourceGroupName: GROUP });
+
 /** What is said, what is changed, and words of the error in their order. */
 const REFUSED: readonly [string, Change, string[]][] = [
   [
@@ -186,11 +189,11 @@ const TAKEN: readonly [string, Change][] = [
   ['an environment that is there', (args) => ({ ...args, managedEnvironmentId: 'e', workspaceId: 'w' })],
   [
     'a ledger in its network and an environment that reaches it',
-    (args) => ({ ...args, ledger: ledgerInNetwork(), managedEnvironmentId: 'e' }),
+    (args) => ({ ...args, eventHub: hubAlone(), ledger: ledgerInNetwork(), managedEnvironmentId: 'e' }),
   ],
   [
     'a ledger in its network and a subnet that reaches it',
-    (args) => ({ ...args, ledger: ledgerInNetwork(), environmentSubnetId: 's' }),
+    (args) => ({ ...args, eventHub: hubAlone(), ledger: ledgerInNetwork(), environmentSubnetId: 's' }),
   ],
 ];
 
@@ -272,6 +275,15 @@ describe('a consumer', () => {
         'stripeKeySecretUri is "https://example.test/stripe"',
       );
     }
+  });
+
+  it('charges the events of a hub into one ledger, whoever reads it', async () => {
+    const another: Change = (args) => ({ ...args, ledger: ledgerInNetwork(), environmentSubnetId: 's' });
+    const [first, same, other] = await verdicts([(args) => args, (args) => args, another]);
+    expect([first, same]).toEqual(['taken', 'taken']);
+    expect(other).toMatch(/ledger is another one .*; allowed: the same ledger\. .*charged again in the other/);
+    // Alone, the very same arguments are right.
+    expect(await verdicts([another])).toEqual(['taken']);
   });
 
   it('counts the partitions of the hub it is given', async () => {

@@ -20,6 +20,7 @@ import { type ChargingSettings, migrateSettings, opsSettings, workerSettings } f
 import { logsCommand, startCommand, startWithCommand } from './job-command';
 import { type Place, placeOf } from './managed-environment';
 import { addManualJob } from './manual-job';
+import { chargeInto } from './one-ledger';
 import { physicalName } from './physical-name';
 import { lagRule } from './scale-rule';
 import { type StripeKeySource, stripeKeySource } from './stripe-key';
@@ -82,6 +83,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
     const maxReplicas = args.maxReplicas ?? minReplicas;
     const share = shareOfRate(COMPONENT, name, args.stripeMaxRps ?? FLEET_STRIPE_RPS, maxReplicas);
     super(`chargeonce:azure:${COMPONENT}`, name, {}, opts);
+    chargeInto(args);
     this.minReplicas = minReplicas;
     this.maxReplicas = maxReplicas;
     this.metricsService = physicalName(name, 'app');

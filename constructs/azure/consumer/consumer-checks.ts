@@ -6,6 +6,7 @@ import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
 import { STRIPE_KEY_VERSION } from './consumer-environment';
 import { azureRegistryName, isAzureRegistry, registryHost, wrongImage } from './image-reference';
+import { wrongLedger } from './one-ledger';
 import { wrongSpendCap } from './spend-cap';
 import { wrongStripeKey } from './stripe-key';
 
@@ -70,6 +71,7 @@ export function checkConsumer(component: string, name: string, args: BillingCons
     ...wrongReplicas(minReplicas, args.maxReplicas ?? minReplicas, args.eventHub.partitionCount),
     wrongSize(cpu, args.memory ?? memoryOf(cpu)),
     wrongPlace(args),
+    wrongLedger(args),
     ...wrongSettings(args.environment ?? {}),
     wrongCount('logRetentionDays', args.logRetentionDays ?? 90, { min: 30, max: 730, wayOut: 'Leave it out for 90.' }),
   ]);
