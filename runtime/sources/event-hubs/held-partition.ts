@@ -31,7 +31,7 @@ export class HeldPartition implements Partition {
   readonly id: string;
   readonly signal: AbortSignal;
   private readonly ending = new AbortController();
-  /** Aborts when the last checkpoint shall be written now. */
+  /** Aborts when the last checkpoint shall be written now, or none any more. */
   private readonly hurry = new AbortController();
   private readonly certainMs: number;
   private deadline: number;
@@ -57,6 +57,8 @@ export class HeldPartition implements Partition {
     const { ownershipMs } = deps;
     this.id = `event-hubs/${deps.group.eventHubName}/${partitionId}`;
     this.signal = this.ending.signal;
+    // Once: a signal made of two for each write would stay in the memory of both for as long as they live.
+    this.signal.addEventListener('abort', () => this.hurry.abort(), { once: true });
     this.certainMs = ownershipMs - RESOLUTION_MS - Math.min(CLOCK_SKEW_MS, ownershipMs / 10);
     this.deadline = claimedAt + this.certainMs;
   }
@@ -167,7 +169,7 @@ export class HeldPartition implements Partition {
         if (failures > 0) log.info({ partition: this.id, failures }, 'checkpoints are written again');
         failures = 0;
         this.written = place;
-        await host.sleep(checkpointEveryMs, AbortSignal.any([this.signal, this.hurry.signal]));
+        await host.sleep(checkpointEveryMs, this.hurry.signal);
       } catch (error) {
         metrics.count('checkpointFailures');
         failures += 1;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PartitionState } from '../../../runtime/processor/partition-state';
 import type { CheckpointOutcome, EventPlace } from '../../../runtime/sources/event-hubs/blob-store';
 import { HeldPartition } from '../../../runtime/sources/event-hubs/held-partition';
@@ -116,6 +116,25 @@ describe('checkpoints', () => {
     held.checkpoint('0');
     await host.settle();
     expect(writes).toEqual([place(0), place(1)]);
+  });
+
+  it('that are many leave nothing behind in the memory of its signals', async () => {
+    const combined = vi.spyOn(AbortSignal, 'any');
+    const held = hold();
+    deliver(held, 0, 99);
+    for (let n = 0; n <= 99; n++) {
+      held.checkpoint(String(n));
+      await host.advance(EVERY_MS);
+    }
+    expect(writes).toHaveLength(100);
+    expect(combined).not.toHaveBeenCalled();
+    combined.mockRestore();
+    deliver(held, 100, 100);
+    held.checkpoint('100');
+    await host.settle();
+    expect(host.sleeping).toBe(1);
+    held.lose('stolen');
+    expect(host.sleeping).toBe(0);
   });
 
   it('of a mode that never writes keep no place that was passed', () => {
