@@ -29,8 +29,9 @@ export async function startTogether(stage: Stage<EventHubsParts>): Promise<void>
     gate.remove();
   }
   judgeClaims(gate.hits, log);
-  const count = collisions().length;
-  screen.fault('cold-start', `${count} partitions were claimed by several workers on an empty container`);
+  const names = collisions().map(([blob]) => nameOf(blob));
+  const wanted = names.length === 0 ? 'no partition' : `partition ${names.join(', ')}`;
+  screen.fault('cold-start', `${wanted} was claimed by several workers at once, on an empty container`);
 }
 
 /** Of several workers that claim a partition at once, exactly one is told that it has it. */
