@@ -59,11 +59,14 @@ function readHub(
 
 function readConnectionString(connectionString: string, hubName: string): EventHubTarget['hub'] | string {
   const named = /(?:^|;)\s*EntityPath=([^;]*)/i.exec(connectionString)?.[1];
-  if (!/(?:^|;)\s*Endpoint=sb:\/\/[^;]+/i.test(connectionString)) {
-    return 'EVENTHUB_CONNECTION_STRING: allowed: Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…; copy it from the shared access policy of the namespace';
-  }
   if (named !== undefined && named !== hubName) {
     return `EVENTHUB_CONNECTION_STRING: received EntityPath=${named}; allowed: none, or ${hubName}, which is the hub to publish to`;
+  }
+  // The client takes these names in this very spelling.
+  const has = (name: string) => new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*[^;\\s]`).test(connectionString);
+  const key = has('SharedAccessSignature') || (has('SharedAccessKeyName') && has('SharedAccessKey'));
+  if (!key || !/(?:^|;)\s*Endpoint\s*=\s*sb:\/\/[^;]+/.test(connectionString)) {
+    return 'EVENTHUB_CONNECTION_STRING: allowed: Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…; copy it from the shared access policy of the namespace';
   }
   return { connectionString };
 }

@@ -133,6 +133,12 @@ describe('chargeonce publish', () => {
     [['--namespace', 'sb://x'], { EVENTHUB_CONNECTION_STRING: '' }, 'without sb:// and without a port'],
     [[], { EVENTHUB_CONNECTION_STRING: 'SharedAccessKey=geheim' }, 'copy it from the shared access policy'],
     [[], { EVENTHUB_CONNECTION_STRING: 'Endpoint=sb://x;EntityPath=other' }, 'received EntityPath=other'],
+    [
+      [],
+      { EVENTHUB_CONNECTION_STRING: 'Endpoint=sb://x;SharedAccessKeyName=k' },
+      'copy it from the shared access policy',
+    ],
+    [[], { EVENTHUB_CONNECTION_STRING: 'endpoint=sb://x;sharedaccesssignature=s' }, 'copy it from the shared'],
   ])('%j with %j is refused', async (args, env, words) => {
     const { code, out, err } = await chargeonce(['-', ...args], env, [Buffer.from('1\n')]);
     expect([code, out]).toEqual([2, '']);
