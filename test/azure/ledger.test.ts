@@ -249,6 +249,18 @@ describe('LedgerDatabase', () => {
     await expect(run(args, looksUp())).rejects.toThrow(`[LedgerDatabase usage] ${words}`);
   });
 
+  it('refuses a name that its network could not have, and only where it makes one', async () => {
+    const named = (name: string, args: object = {}) =>
+      runProgram(() => new LedgerDatabase(name, { resourceGroupName: 'rg-billing', ...args }));
+    for (const name of ['my ledger', '-ledger', 'l'.repeat(48)]) {
+      await expect(named(name)).rejects.toThrow(
+        `[LedgerDatabase ${name}] name is "${name}"; allowed: a letter or digit`,
+      );
+    }
+    const elsewhere = { network: { subnetId: 's', privateDnsZoneId: 'z' } };
+    expect((await named('my ledger', elsewhere)).ofType('azure-native:dbforpostgresql:Server')).toHaveLength(1);
+  });
+
   it('says all that is wrong at once', async () => {
     const refusal = run({ storageSizeGB: 1, backupRetentionDays: 0 });
     await expect(refusal).rejects.toThrow(/storageSizeGB is 1.*\n.*backupRetentionDays is 0 days/);

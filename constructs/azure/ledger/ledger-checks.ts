@@ -3,6 +3,8 @@ import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wro
 import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
 
 const DATABASE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+/** Azure's names of a network, an address and a gateway begin with the component's; a network's has 64 characters. */
+const NETWORK_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,46}$/;
 /** Databases that every server has: none of ours, and `azure_maintenance` is out of reach even for an administrator. */
 const SYSTEM_DATABASES = ['postgres', 'azure_maintenance', 'azure_sys', 'template0', 'template1'];
 const VERSIONS = ['14', '15', '16', '17', '18'];
@@ -50,6 +52,7 @@ export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
   };
   refuseWrongArgs('LedgerDatabase', name, [
     ...(args.existing === undefined ? [] : besideExisting(args)),
+    args.existing === undefined && args.network === undefined ? wrongName(name) : undefined,
     wrongVersion(plan.version),
     tier === undefined ? wrongSize(skuName) : undefined,
     wrongStorage(plan.storageSizeGB),
@@ -72,6 +75,12 @@ function besideExisting(args: LedgerDatabaseArgs): WrongArg[] {
     allowed: 'none beside existing',
     wayOut: 'Change the server where it is made.',
   }));
+}
+
+function wrongName(name: string): WrongArg | undefined {
+  if (NETWORK_NAME.test(name)) return undefined;
+  const allowed = 'a letter or digit, then up to 46 letters, digits, ".", "-" and "_"';
+  return { prop: 'name', received: shown(name), allowed, wayOut: 'Names of its network begin with it.' };
 }
 
 function tierOf(skuName: string): dbforpostgresql.SkuTier | undefined {
