@@ -10,7 +10,7 @@ import { until } from '../support/until';
 
 const world = useHubBilling();
 /** A held upload is given up after a quarter of it. */
-const OWNERSHIP_MS = 12_000;
+const OWNERSHIP_MS = 16_000;
 
 const isFirstClaim = ({ method, path, query }: BlobRequest) =>
   method === 'PUT' && path.includes('/ownership/') && !query.has('comp');

@@ -20,7 +20,7 @@ describe('a stop during a handler of two seconds', () => {
 
   it('waits for it: what it finished is charged, checkpointed, and not read again', async () => {
     const { hub, billing, worker, publish, charges } = world();
-    const slow = await worker('slow');
+    const slow = await worker('slow', { source: { drainTimeoutMs: 10 * HANDLER_MS } });
     const hold = billing.emulator.faults.hold({ on: 'confirm', when: 'before-execute' });
     await publish(['ann', 'bea'], '0');
     await hold.reached;
