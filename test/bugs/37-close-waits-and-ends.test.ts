@@ -1,7 +1,7 @@
 /**
- * Reported of Microsoft's JavaScript client: `close` resolves while a handler still runs, so what that finishes is neither
- * checkpointed nor waited for. Reported of consumers that wait: with the storage or the hub down they never end, until
- * their platform kills them.
+ * Reported of Microsoft's JavaScript client, and mended in the Java one (azure-sdk-for-java#48192): `close` resolves
+ * while a handler still runs, so what that finishes is neither checkpointed nor waited for. Reported of consumers that
+ * wait: with the storage or the hub down they never end, until their platform kills them.
  */
 import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

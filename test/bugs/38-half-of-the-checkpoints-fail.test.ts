@@ -1,7 +1,7 @@
 /**
- * Reported of consumers on Standard storage: under load it answers checkpoints with 503, or too late, the consumer dies of
- * it, and what it had handled since the last checkpoint that was written is handled again: billed twice, where nothing but
- * the checkpoint stood against it.
+ * Reported of consumers on Standard storage (dapr/components-contrib#3573): under load it answers checkpoints with
+ * 503, or too late, the consumer dies of it, and what it had handled since the last checkpoint that was written is
+ * handled again: billed twice, where nothing but the checkpoint stood against it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

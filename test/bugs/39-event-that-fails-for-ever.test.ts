@@ -1,7 +1,8 @@
 /**
- * Reported of every consumer with a checkpoint: one event that fails each time is tried again for ever, its partition's
- * checkpoint stands still, and what lies behind it is read again after each restart until it expires. Or it is skipped, and
- * nobody knows. Here it is a row, its partition goes on, and the reconciler charges it when Stripe lets it.
+ * Reported of every consumer with a checkpoint: one event that fails each time is tried again for ever, its
+ * partition's checkpoint stands still, and what lies behind it is read again after each restart until it expires. Or
+ * it is skipped (dapr/components-contrib#4561), and nobody knows. Here it is a row, its partition goes on, and the
+ * reconciler charges it when Stripe lets it.
  */
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,8 @@
 /**
- * Reported of KEDA's scaler for Event Hubs: it may not read the checkpoints and scales to nothing, or to the most there is;
- * at no replica at all a hub without checkpoints never starts one; and replicas beyond the partitions only idle and make
- * the others give partitions away.
+ * Reported of KEDA's scaler for Event Hubs: it finds or may read no checkpoints (kedacore/keda#797, #5249;
+ * microsoft/azure-container-apps#1479) and scales to nothing, or to the most there is; at no replica at all a hub
+ * without checkpoints never starts one; and replicas beyond the partitions only idle and make the others give
+ * partitions away.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, type Change, runConsumer, runConsumers } from '../azure/consumer-program';

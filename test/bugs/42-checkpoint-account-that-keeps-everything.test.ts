@@ -1,9 +1,9 @@
 /**
- * Reported of checkpoints in an account with soft delete or versioning, which templates of organizations and Azure's own
- * verified modules switch on: each renewal and each checkpoint leaves a copy, listing them takes longer and longer, and one
- * day no worker keeps a partition. It is refused before anything is deployed, through whichever door it comes.
+ * Reported of checkpoints in an account with soft delete or versioning (azure-sdk-for-js#10132, azure-docs#19531),
+ * which templates of organizations and Azure's own verified modules switch on: each renewal and each checkpoint leaves
+ * a copy, listing them takes longer and longer, and one day no worker keeps a partition. It is refused before anything
+ * is deployed, through whichever door it comes.
  */
-
 import type { ResourceValidationArgs } from '@pulumi/policy';
 import type * as pulumi from '@pulumi/pulumi';
 import { describe, expect, it } from 'vitest';
