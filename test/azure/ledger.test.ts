@@ -135,7 +135,7 @@ describe.each([true, false])('LedgerDatabase, preview %s', (preview) => {
     expect(ledger.named('usage-server').dependsOn).toContain(ledger.named('usage-zone-link').urn);
     expect(ledger.named('usage-zone').inputs).toMatchObject({
       location: 'global',
-      privateZoneName: 'usage.private.postgres.database.azure.com',
+      privateZoneName: expect.stringMatching(/^usage-[0-9a-f]{8}\.private\.postgres\.database\.azure\.com$/),
     });
     expect(ledger.named('usage-egress-address').inputs).toMatchObject({
       sku: { name: 'Standard' },

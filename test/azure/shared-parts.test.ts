@@ -75,10 +75,10 @@ describe('globalName', () => {
     name: string,
     rules: Parameters<typeof globalName>[4],
     group = 'rg',
-    subscriptionId = SUBSCRIPTION,
+    { subscriptionId = SUBSCRIPTION, ...program }: { subscriptionId?: string; project?: string; stack?: string } = {},
   ) => {
     const lookups = { 'azure-native:authorization:getClientConfig': () => ({ subscriptionId }) };
-    const run = await runProgram(() => globalName(new Parent(), 'kind', name, group, rules), { lookups });
+    const run = await runProgram(() => globalName(new Parent(), 'kind', name, group, rules), { lookups, ...program });
     return knownValue(run.result);
   };
   const DNS = { maxLength: 50, hyphens: true };
@@ -101,7 +101,14 @@ describe('globalName', () => {
     const one = await spelled('usage', DNS);
     expect(await spelled('usage', DNS, 'RG')).toBe(one);
     expect(await spelled('usage', DNS, 'rg-2')).not.toBe(one);
-    expect(await spelled('usage', DNS, 'rg', '99999999-2222-4333-8444-555555555555')).not.toBe(one);
+    const subscriptionId = '99999999-2222-4333-8444-555555555555';
+    expect(await spelled('usage', DNS, 'rg', { subscriptionId })).not.toBe(one);
+  });
+
+  it('is another one in another stack or project of the same resource group', async () => {
+    const one = await spelled('usage', DNS);
+    expect(await spelled('usage', DNS, 'rg', { stack: 'prod' })).not.toBe(one);
+    expect(await spelled('usage', DNS, 'rg', { project: 'other' })).not.toBe(one);
   });
 });
 

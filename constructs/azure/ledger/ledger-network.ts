@@ -1,6 +1,7 @@
 import * as network from '@pulumi/azure-native/network';
 import * as privatedns from '@pulumi/azure-native/privatedns';
 import type * as pulumi from '@pulumi/pulumi';
+import { globalName } from '../shared/global-name';
 import { keep } from '../shared/stateful';
 import type { LedgerDatabaseArgs } from './ledger-database-args';
 
@@ -63,7 +64,7 @@ export function ownNetwork(parent: pulumi.Resource, name: string, args: LedgerDa
   );
   const zone = new privatedns.PrivateZone(
     `${name}-zone`,
-    { resourceGroupName, privateZoneName: `${zoneLabel(name)}.${ZONE_SUFFIX}`, location: 'global', ...tags },
+    { resourceGroupName, privateZoneName: zoneName(parent, name, resourceGroupName), location: 'global', ...tags },
     kept,
   );
   const link = new privatedns.VirtualNetworkLink(
@@ -117,12 +118,8 @@ function egress(parent: pulumi.Resource, name: string, args: LedgerDatabaseArgs)
   return { nat, address };
 }
 
-/** The component's name as a label of DNS. */
-function zoneLabel(name: string): string {
-  const label = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 63)
-    .replace(/^-|-$/g, '');
-  return label === '' ? 'billing' : label;
+/** Another one for each stack: a resource group has a zone of a name once. */
+function zoneName(parent: pulumi.Resource, name: string, resourceGroupName: pulumi.Input<string>) {
+  const label = globalName(parent, 'zone', name, resourceGroupName, { maxLength: 63, hyphens: true });
+  return label.apply((each) => `${each}.${ZONE_SUFFIX}`);
 }

@@ -13,8 +13,8 @@ export interface NameRules {
 
 /**
  * A name that nobody else in the world has, for what Azure names globally: the component's name as far as the rules let
- * it, and a hash of subscription, resource group and kind. So the first deploy works, a rebuilt stack finds its name
- * again, and two stages never meet. It is known in a preview.
+ * it, and a hash of subscription, resource group, project, stack and kind. So the first deploy works, a rebuilt stack
+ * finds its name again, and two stages never meet, even in one resource group. It is known in a preview.
  */
 export function globalName(
   parent: pulumi.Resource,
@@ -24,9 +24,12 @@ export function globalName(
   rules: NameRules,
 ): pulumi.Output<string> {
   const { subscriptionId } = authorization.getClientConfigOutput({ parent });
+  const program = [pulumi.getProject(), pulumi.getStack()] as const;
   return pulumi
     .all([subscriptionId, resourceGroupName])
-    .apply(([subscription, group]) => spelled(name, nameUuid(subscription, group.toLowerCase(), kind, name), rules));
+    .apply(([subscription, group]) =>
+      spelled(name, nameUuid(subscription, group.toLowerCase(), ...program, kind, name), rules),
+    );
 }
 
 function spelled(name: string, uuid: string, { maxLength, hyphens }: NameRules): string {
