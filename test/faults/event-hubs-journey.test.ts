@@ -92,6 +92,10 @@ describe('a worker with a managed identity', () => {
     expect(await (await fetch(`http://127.0.0.1:${stranger.port}/readyz`)).text()).toContain('refuses this identity');
     const worker = await world.startWorker(environment(WORKER));
     await world.charged(1);
+    // Whatever address leads there, others look under the namespace's own name.
+    const folders = new Set<string | undefined>();
+    for await (const { name } of world.container.listBlobsFlat()) folders.add(name.split('/')[0]);
+    expect([...folders]).toEqual(['contoso.servicebus.windows.net']);
     expect(await worker.stop(20_000)).toEqual({ code: 0, signal: null });
     expect(await stranger.stop(20_000)).toEqual({ code: 0, signal: null });
   });

@@ -2,6 +2,7 @@
 import {
   EventHubConsumerClient,
   type EventHubConsumerClientOptions,
+  parseEventHubConnectionString,
   RetryMode,
   type RetryOptions,
 } from '@azure/event-hubs';
@@ -27,6 +28,8 @@ export interface AzureClientsOptions {
 
 export interface AzureClients {
   readonly container: ContainerClient;
+  /** Host name of the namespace, wherever the connection goes. */
+  readonly namespace: string;
   /** A client on a connection of its own. */
   readonly connect: (store: BlobStore) => EventHubConsumerClient;
 }
@@ -63,13 +66,13 @@ export async function azureClients(options: AzureClientsOptions): Promise<AzureC
     const { connectionString } = hub;
     const connect = (store: BlobStore) =>
       new EventHubConsumerClient(consumerGroup, connectionString, eventHubName, store, hubOptions(options, store));
-    return { container, connect };
+    return { container, connect, namespace: hostOf(connectionString) };
   }
   const hubLogin = await login();
   const { fullyQualifiedNamespace: namespace } = hub;
   const connect = (store: BlobStore) =>
     new EventHubConsumerClient(consumerGroup, namespace, eventHubName, hubLogin, store, hubOptions(options, store));
-  return { container, connect };
+  return { container, connect, namespace };
 }
 
 async function credential(clientId: string | undefined): Promise<TokenCredential> {
@@ -90,6 +93,11 @@ function hubOptions(options: AzureClientsOptions, store: BlobStore): EventHubCon
       partitionOwnershipExpirationIntervalInMs: ownershipMs,
     },
   };
+}
+
+/** Without a port, as the client files blobs. */
+function hostOf(connectionString: string): string {
+  return new URL(parseEventHubConnectionString(connectionString).endpoint).hostname;
 }
 
 function withScheme(address: string): string {

@@ -58,6 +58,11 @@ export interface BlobStoreOptions {
   readonly owner: string;
   readonly host: Host;
   readonly listener: OwnershipListener;
+  /**
+   * Host name of the namespace, which blobs are filed under. Default: what the client calls it, which behind a private
+   * endpoint is the endpoint's name; autoscalers and clients of other languages look under the namespace's own.
+   */
+  readonly namespace?: string;
   /** Milliseconds that one request to the storage may take, with its retries. Default: 10,000. */
   readonly timeoutMs?: number;
 }
@@ -154,7 +159,7 @@ export class BlobStore implements CheckpointStore {
       const before = found === undefined ? undefined : placeOf(found.metadata);
       if (before !== undefined && before.sequenceNumber >= place.sequenceNumber) return 'newer';
       try {
-        await this.requests.write(blobName(group, 'checkpoint', partitionId), metadata, found?.etag);
+        await this.requests.write(blobName(this.filed(group), 'checkpoint', partitionId), metadata, found?.etag);
         return 'written';
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
@@ -168,7 +173,7 @@ export class BlobStore implements CheckpointStore {
     const found = await this.read(group, 'ownership', partitionId);
     if (found?.metadata.ownerid !== this.owner) return;
     try {
-      await this.requests.write(blobName(group, 'ownership', partitionId), { ownerid: NOBODY }, found.etag);
+      await this.requests.write(blobName(this.filed(group), 'ownership', partitionId), { ownerid: NOBODY }, found.etag);
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
     }
@@ -196,7 +201,7 @@ export class BlobStore implements CheckpointStore {
     const found = await this.read(group, 'checkpoint', partitionId);
     const place = found === undefined ? undefined : placeOf(found.metadata);
     if (found === undefined || place === undefined || place.sequenceNumber <= beyond) return;
-    await this.requests.delete(blobName(group, 'checkpoint', partitionId), found.etag);
+    await this.requests.delete(blobName(this.filed(group), 'checkpoint', partitionId), found.etag);
   }
 
   private async claim(wanted: PartitionOwnership): Promise<PartitionOwnership | undefined> {
@@ -229,7 +234,7 @@ export class BlobStore implements CheckpointStore {
     wanted: PartitionOwnership,
   ): Promise<Pick<PartitionOwnership, 'etag' | 'lastModifiedTimeInMs'> | undefined> {
     try {
-      const name = blobName(wanted, 'ownership', wanted.partitionId);
+      const name = blobName(this.filed(wanted), 'ownership', wanted.partitionId);
       const { etag, lastModified } = await this.requests.write(name, { ownerid: wanted.ownerId }, wanted.etag);
       return {
         ...(etag === undefined ? {} : { etag }),
@@ -247,12 +252,17 @@ export class BlobStore implements CheckpointStore {
     return (await this.read(group, 'ownership', partitionId))?.metadata.ownerid ?? NOBODY;
   }
 
+  private filed(group: GroupName): GroupName {
+    const { namespace = group.fullyQualifiedNamespace } = this.options;
+    return { ...group, fullyQualifiedNamespace: namespace };
+  }
+
   private read(group: GroupName, kind: BlobKind, partitionId: string): Promise<FoundBlob | undefined> {
-    return this.requests.read(blobName(group, kind, partitionId));
+    return this.requests.read(blobName(this.filed(group), kind, partitionId));
   }
 
   private list(group: GroupName, kind: BlobKind): Promise<ListedBlob[]> {
-    return this.requests.list(blobPrefix(group, kind));
+    return this.requests.list(blobPrefix(this.filed(group), kind));
   }
 }
 

@@ -12,6 +12,8 @@ export interface EventHubsSourceOptions {
   readonly consumerGroup: string;
   /** Ownership and checkpoints: a container that nothing else uses. */
   readonly container: ContainerClient;
+  /** Host name of the namespace, which blobs are filed under. Default: what the client calls it. */
+  readonly namespace?: string;
   /** Start of the owner name; the rest is random, so that no two starts share a name. */
   readonly workerId: string;
   readonly host: Host;
@@ -40,7 +42,8 @@ const PATIENCE_MS = 600_000;
 /** A renewal may fail several times in a row before others may take the partition. */
 export const LOOKS_PER_OWNERSHIP = 6;
 
-export type SourceSettings = Required<EventHubsSourceOptions>;
+export type SourceSettings = Required<Omit<EventHubsSourceOptions, 'namespace'>> &
+  Pick<EventHubsSourceOptions, 'namespace'>;
 
 /** Throws when an option is out of range. */
 export function withDefaults(options: EventHubsSourceOptions): SourceSettings {

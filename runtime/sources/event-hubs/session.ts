@@ -72,9 +72,10 @@ export class Session {
     private readonly events: SessionEvents,
     private readonly stop: AbortSignal,
   ) {
-    const { container, host, workerId, ownershipMs } = settings;
+    const { container, host, namespace, workerId, ownershipMs } = settings;
     this.store = new BlobStore({
       container,
+      ...(namespace === undefined ? {} : { namespace }),
       host,
       owner: `${workerId}:${host.uuid()}`,
       listener: this.listener(),

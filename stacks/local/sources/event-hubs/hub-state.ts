@@ -23,9 +23,7 @@ export async function ownerOf(parts: EventHubsParts, partition: string): Promise
 
 /** Takes the partition, or gives it up, by another's hand: whatever the blob said before. */
 export async function setOwner(parts: EventHubsParts, partition: string, owner: string): Promise<void> {
-  const name = await nameOf(parts, 'ownership', partition);
-  if (name === undefined) throw new Error(`Partition ${partition} has no ownership to take.`);
-  await parts.container.getBlockBlobClient(name).setMetadata({ ownerid: owner });
+  await blobOf(parts, 'ownership', partition).setMetadata({ ownerid: owner });
 }
 
 /** Sequence number of the last event that is done; -1: none. */
@@ -50,13 +48,13 @@ export async function behind(parts: EventHubsParts): Promise<string[]> {
 }
 
 async function metadataOf(parts: EventHubsParts, kind: BlobKind, partition: string): Promise<Record<string, string>> {
-  const name = await nameOf(parts, kind, partition);
-  return name === undefined ? {} : ((await parts.container.getBlockBlobClient(name).getProperties()).metadata ?? {});
+  const blob = blobOf(parts, kind, partition);
+  return (await blob.exists()) ? ((await blob.getProperties()).metadata ?? {}) : {};
 }
 
-/** Behind a custom address the client's folder has that address in place of the namespace's name. */
-async function nameOf({ container, plan }: EventHubsParts, kind: BlobKind, partition: string) {
-  const ending = blobName({ ...plan, fullyQualifiedNamespace: '', eventHubName: plan.hub.name }, kind, partition);
-  for await (const { name } of container.listBlobsFlat()) if (name.endsWith(ending)) return name;
-  return undefined;
+/** By the namespace's own name, wherever the workers were led: autoscalers look there too. */
+function blobOf({ container, plan }: EventHubsParts, kind: BlobKind, partition: string) {
+  const { namespace, hub, consumerGroup } = plan;
+  const group = { fullyQualifiedNamespace: namespace, eventHubName: hub.name, consumerGroup };
+  return container.getBlockBlobClient(blobName(group, kind, partition));
 }
