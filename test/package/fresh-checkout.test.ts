@@ -19,7 +19,14 @@ it('runs without a build before it', () => {
       { cwd: folder, encoding: 'utf8', timeout: 100_000 },
     );
     expect(status, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'pass', sources: [{ charged: 4, lost: 0 }] });
+    const each = { charged: 4, doubleCharged: 0, lost: 0 };
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: 'pass',
+      sources: [
+        { source: 'kinesis', ...each },
+        { source: 'event-hubs', ...each },
+      ],
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -12,7 +12,7 @@ const INTENDED = [
   /^dist\/constructs\/(aws|azure|shared)\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/(checkpoint|config|contract|decode|host|ledger|ops|processor|stripe)\/([a-z-]+\/)?[a-z0-9-]+\.(js|d\.ts)$/,
-  /^dist\/runtime\/sources\/(kinesis|event-hubs)\/[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/runtime\/sources\/(kinesis|event-hubs|publishing)\/[a-z-]+\.(js|d\.ts)$/,
   /^dist\/runtime\/image\/(cli|kinesis|event-hubs)\/chargeonce\.js$/,
   /^dist\/runtime\/image\/(kinesis|event-hubs)\/Dockerfile$/,
   /^dist\/test\/emulators\/(index|blob-storage|peer|(amqp|stripe)\/[a-z-]+)\.(js|d\.ts)$/,
