@@ -1,4 +1,4 @@
-import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
+import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { CheckpointSku, CheckpointStoreArgs } from './checkpoint-store-args';
 import { containerNameOf, isContainerName } from './container-name';
 
@@ -6,6 +6,8 @@ const ACCOUNT_NAME = /^[a-z0-9]{3,24}$/;
 const SKUS: readonly CheckpointSku[] = ['Standard_ZRS', 'Standard_LRS', 'Premium_ZRS', 'Premium_LRS'];
 const SUBNET_ID =
   /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.Network\/virtualNetworks\/[^/]+\/subnets\/[^/]+$/i;
+
+type StoreSettings = Partial<CheckpointStoreArgs>;
 
 /** Why nothing else may be in the account, as Microsoft says it. */
 const WHY_ALONE =
@@ -15,11 +17,20 @@ const WHY_ALONE =
 
 /** @throws when Azure would refuse a name in the middle of a deploy, or when the account would be shared */
 export function planContainer(name: string, args: CheckpointStoreArgs): string {
-  const containerName = args.containerName ?? containerNameOf(args.consumerGroupName ?? 'chargeonce');
-  refuseWrongArgs('CheckpointStore', name, [
+  refuseWrongArgs('CheckpointStore', name, wrongCheckpointStore(args));
+  return nameOf(args);
+}
+
+function nameOf({ containerName, consumerGroupName }: StoreSettings): string {
+  return containerName ?? containerNameOf(consumerGroupName ?? 'chargeonce');
+}
+
+/** All that is wrong with the arguments of a store. */
+export function wrongCheckpointStore(args: StoreSettings): WrongArg[] {
+  return found([
     wrongAccountName(args.accountName),
     wrongSku(args.sku),
-    wrongContainer(containerName),
+    wrongContainer(nameOf(args)),
     args.containerName !== undefined && args.consumerGroupName !== undefined
       ? {
           prop: 'consumerGroupName',
@@ -31,7 +42,6 @@ export function planContainer(name: string, args: CheckpointStoreArgs): string {
     ...wrongSubnets(args.allowedSubnetIds),
     ...wrongExisting(args),
   ]);
-  return containerName;
 }
 
 function wrongAccountName(accountName: string | undefined): WrongArg | undefined {
@@ -78,7 +88,7 @@ function wrongSubnets(ids: CheckpointStoreArgs['allowedSubnetIds']): WrongArg[] 
   }));
 }
 
-function wrongExisting({ existingAccount, ...others }: CheckpointStoreArgs): (WrongArg | undefined)[] {
+function wrongExisting({ existingAccount, ...others }: StoreSettings): (WrongArg | undefined)[] {
   if (existingAccount === undefined) return [];
   // Tags are said to every part of a pattern at once; here they have nothing to be on.
   const ours = (['accountName', 'sku', 'allowedSubnetIds'] as const).filter((each) => others[each] !== undefined);

@@ -4,6 +4,7 @@ import type * as inputs from '@pulumi/azure-native/types/input';
 import * as pulumi from '@pulumi/pulumi';
 import { meantSetting } from '../../../runtime/contract/misspelt';
 import { FLEET_STRIPE_RPS, STOP_TIMEOUT_SECONDS } from '../../shared/limits';
+import { stripeShare } from '../../shared/stripe-rate';
 import { memoryOf } from './app-size';
 import type { BillingConsumerArgs, LogTable } from './billing-consumer-args';
 import {
@@ -14,7 +15,7 @@ import {
   registryOf,
   stripeKeySecret,
 } from './consumer-access';
-import { CPU, checkConsumer, REPLICAS, shareOfRate } from './consumer-checks';
+import { CPU, checkConsumer, REPLICAS } from './consumer-checks';
 import { migrateContainer, opsContainer, type Size, workerContainer } from './consumer-containers';
 import { type ChargingSettings, migrateSettings, opsSettings, workerSettings } from './consumer-environment';
 import { logsCommand, startCommand, startWithCommand } from './job-command';
@@ -81,7 +82,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
     checkConsumer(COMPONENT, name, args);
     const minReplicas = args.minReplicas ?? REPLICAS;
     const maxReplicas = args.maxReplicas ?? minReplicas;
-    const share = shareOfRate(COMPONENT, name, args.stripeMaxRps ?? FLEET_STRIPE_RPS, maxReplicas);
+    const share = stripeShare(COMPONENT, args.stripeMaxRps ?? FLEET_STRIPE_RPS, maxReplicas);
     super(`chargeonce:azure:${COMPONENT}`, name, {}, opts);
     chargeInto(args);
     this.minReplicas = minReplicas;

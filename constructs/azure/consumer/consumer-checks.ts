@@ -1,7 +1,8 @@
 /** What a consumer refuses at preview, before anything is made. */
 import { ENVIRONMENT } from '../../../runtime/contract';
-import { stripeShare } from '../../shared/stripe-rate';
-import { refusal, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import { FLEET_STRIPE_RPS } from '../../shared/limits';
+import { wrongStripeRate } from '../../shared/stripe-rate';
+import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
 import { STRIPE_KEY_VERSION } from './consumer-environment';
@@ -58,9 +59,26 @@ const OWNED: readonly string[] = [
 
 /** @throws all that is wrong with the arguments, in one error */
 export function checkConsumer(component: string, name: string, args: BillingConsumerArgs): void {
-  const minReplicas = args.minReplicas ?? REPLICAS;
-  const cpu = args.cpu ?? CPU;
+  const { partitionCount } = args.eventHub;
+  const unreached = args.ledger.server !== undefined && args.ledger.environmentSubnetId === undefined;
   refuseWrongArgs(component, name, [
+    ...wrongConsumer(name, args, partitionCount),
+    wrongPlace(args, unreached),
+    wrongLedger(args),
+  ]);
+}
+
+/** What a consumer is told of itself, whatever it is between. */
+export type ConsumerSettings = Omit<BillingConsumerArgs, 'eventHub' | 'checkpointStore' | 'ledger'>;
+
+/**
+ * All that is wrong with a consumer's own settings.
+ *
+ * @param partitionCount of the hub; absent when that is wrong itself
+ */
+export function wrongConsumer(name: string, args: ConsumerSettings, partitionCount: number | undefined): WrongArg[] {
+  const cpu = args.cpu ?? CPU;
+  return found([
     wrongName(name),
     wrongImage(args.image),
     wrongRegistry(args),
@@ -68,22 +86,11 @@ export function checkConsumer(component: string, name: string, args: BillingCons
     wrongSpendCap(args.spendCap),
     wrongChoice('stripeMode', args.stripeMode, ['test', 'live'], 'Leave it out for test.'),
     wrongChoice('migrations', args.migrations, ['at-start', 'manual'], 'Leave it out for at-start.'),
-    ...wrongReplicas(minReplicas, args.maxReplicas ?? minReplicas, args.eventHub.partitionCount),
+    ...(partitionCount === undefined ? [] : wrongFleet(args, partitionCount)),
     wrongSize(cpu, args.memory ?? memoryOf(cpu)),
-    wrongPlace(args),
-    wrongLedger(args),
     ...wrongSettings(args.environment ?? {}),
     wrongCount('logRetentionDays', args.logRetentionDays ?? 90, { min: 30, max: 730, wayOut: 'Leave it out for 90.' }),
   ]);
-}
-
-/** @throws when nothing of the fleet's rate would be left for one replica */
-export function shareOfRate(component: string, name: string, fleetRps: number, maxReplicas: number): number {
-  try {
-    return stripeShare(`${component} ${name}`, fleetRps, maxReplicas);
-  } catch (error) {
-    throw error instanceof Error ? refusal(error.message) : error;
-  }
 }
 
 /**
@@ -97,7 +104,7 @@ function wrongName(name: string): WrongArg | undefined {
   return { prop: 'name', received: shown(name), allowed, wayOut };
 }
 
-function wrongRegistry({ image, registry }: BillingConsumerArgs): WrongArg | undefined {
+function wrongRegistry({ image, registry }: ConsumerSettings): WrongArg | undefined {
   if (wrongImage(image) !== undefined) return undefined;
   const host = registryHost(image);
   if (registry === undefined) {
@@ -115,6 +122,13 @@ function wrongChoice(prop: string, value: unknown, allowed: readonly string[], w
   return { prop, received: shown(value), allowed: allowed.join(' or '), wayOut };
 }
 
+function wrongFleet({ stripeMaxRps, ...args }: ConsumerSettings, partitionCount: number): WrongArg[] {
+  const min = args.minReplicas ?? REPLICAS;
+  const max = args.maxReplicas ?? min;
+  const wrong = found(wrongReplicas(min, max, partitionCount));
+  return wrong.length > 0 ? wrong : found([wrongStripeRate(stripeMaxRps ?? FLEET_STRIPE_RPS, max)]);
+}
+
 function wrongReplicas(min: number, max: number, partitions: number): (WrongArg | undefined)[] {
   const none = 'Nothing would read the hub, and events expire unread. To stop charging, stop the container app.';
   const idle = 'A partition is read by one replica at a time; the others would idle.';
@@ -130,9 +144,9 @@ function wrongReplicas(min: number, max: number, partitions: number): (WrongArg 
   ];
 }
 
-function wrongPlace(args: BillingConsumerArgs): WrongArg | undefined {
+/** @param unreached whether the ledger is made in a network and names no subnet there for the workers */
+function wrongPlace(args: ConsumerSettings, unreached: boolean): WrongArg | undefined {
   const prop = 'environmentSubnetId';
-  const subnet = args.environmentSubnetId ?? args.ledger.environmentSubnetId;
   if (args.managedEnvironmentId !== undefined) {
     if (args.environmentSubnetId === undefined) return undefined;
     const wayOut = 'An environment’s subnet is decided when it is made.';
@@ -142,7 +156,7 @@ function wrongPlace(args: BillingConsumerArgs): WrongArg | undefined {
     const wayOut = 'An environment of its own writes to ContainerAppConsoleLogs.';
     return { prop: 'logTable', received: shown(args.logTable), allowed: 'beside managedEnvironmentId only', wayOut };
   }
-  if (subnet !== undefined || args.ledger.server === undefined) return undefined;
+  if (args.environmentSubnetId !== undefined || !unreached) return undefined;
   return {
     prop,
     received: 'not given',

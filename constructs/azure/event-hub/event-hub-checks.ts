@@ -1,6 +1,6 @@
 import type * as pulumi from '@pulumi/pulumi';
 import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
-import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { parseContainerId } from './capture';
 import {
@@ -27,9 +27,15 @@ export interface EventHubPlan {
 
 /** @throws when Event Hubs would refuse a value in the middle of a deploy, or when events could be lost with it */
 export function planEventHub(name: string, args: BillingEventHubArgs): EventHubPlan {
+  refuseWrongArgs('BillingEventHub', name, wrongEventHub(name, args));
+  return eventHubPlan(name, args);
+}
+
+/** What the arguments come to, right or wrong. */
+export function eventHubPlan(name: string, args: Partial<BillingEventHubArgs>): EventHubPlan {
   const sku = args.sku ?? 'Standard';
   const capacity = args.capacity ?? 1;
-  const plan: EventHubPlan = {
+  return {
     sku,
     capacity,
     maximumThroughputUnits: args.maximumThroughputUnits ?? (sku === 'Standard' ? Math.max(4, capacity) : capacity),
@@ -38,15 +44,20 @@ export function planEventHub(name: string, args: BillingEventHubArgs): EventHubP
     retentionHours: args.retentionHours ?? 168,
     consumerGroupName: args.consumerGroupName ?? 'chargeonce',
   };
+}
+
+/** All that is wrong with the arguments of a hub. */
+export function wrongEventHub(name: string, args: Partial<BillingEventHubArgs>): WrongArg[] {
+  const plan = eventHubPlan(name, args);
+  const { sku } = plan;
   const limits: TierLimits | undefined = sku === 'Basic' ? undefined : TIER_LIMITS[sku];
-  refuseWrongArgs('BillingEventHub', name, [
+  return found([
     wrongSku(args.sku, args.namespaceName !== undefined),
     ...(limits === undefined ? [] : [...wrongHub(plan, limits), ...wrongUnits(args, plan, limits)]),
     wrongName(args.eventHubName === undefined ? 'eventHubName (the component’s name)' : 'eventHubName', plan),
     wrongGroup(plan.consumerGroupName),
     wrongCapture(args.capture?.containerId),
   ]);
-  return plan;
 }
 
 /** Also for the tier that Azure names of an existing namespace. */
@@ -81,7 +92,11 @@ function wrongHub({ sku, partitionCount, retentionHours }: EventHubPlan, limits:
   ];
 }
 
-function wrongUnits(args: BillingEventHubArgs, plan: EventHubPlan, limits: TierLimits): (WrongArg | undefined)[] {
+function wrongUnits(
+  args: Partial<BillingEventHubArgs>,
+  plan: EventHubPlan,
+  limits: TierLimits,
+): (WrongArg | undefined)[] {
   const { sku, capacity, maximumThroughputUnits } = plan;
   const given = args.capacity !== undefined ? 'capacity' : 'maximumThroughputUnits';
   if (args.namespaceName !== undefined) {

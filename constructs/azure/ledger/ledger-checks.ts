@@ -1,5 +1,5 @@
 import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
-import { refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
+import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
 
 const DATABASE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
@@ -26,6 +26,8 @@ const SERVER_ARGS = [
   'backupRetentionDays',
 ] as const;
 
+type LedgerSettings = Partial<LedgerDatabaseArgs>;
+
 /** What the arguments come to. */
 export interface LedgerPlan {
   readonly version: string;
@@ -39,22 +41,31 @@ export interface LedgerPlan {
 
 /** @throws when Azure would refuse a value after the network was made, or when the ledger would not survive its server */
 export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
+  refuseWrongArgs('LedgerDatabase', name, wrongLedgerDatabase(name, args));
+  return ledgerPlan(args);
+}
+
+function ledgerPlan(args: LedgerSettings): LedgerPlan {
   const skuName = args.skuName ?? 'Standard_D2ds_v5';
-  const tier = tierOf(skuName);
-  const plan: LedgerPlan = {
+  return {
     version: args.version ?? '17',
     skuName,
-    tier: tier ?? dbforpostgresql.SkuTier.GeneralPurpose,
+    tier: tierOf(skuName) ?? dbforpostgresql.SkuTier.GeneralPurpose,
     storageSizeGB: args.storageSizeGB ?? 32,
     highAvailability: args.highAvailability ?? 'ZoneRedundant',
     backupRetentionDays: args.backupRetentionDays ?? 14,
     databaseName: args.databaseName ?? 'chargeonce',
   };
-  refuseWrongArgs('LedgerDatabase', name, [
+}
+
+/** All that is wrong with the arguments of a ledger. */
+export function wrongLedgerDatabase(name: string, args: LedgerSettings): WrongArg[] {
+  const plan = ledgerPlan(args);
+  return found([
     ...(args.existing === undefined ? [] : besideExisting(args)),
     args.existing === undefined && args.network === undefined ? wrongName(name) : undefined,
     wrongVersion(plan.version),
-    tier === undefined ? wrongSize(skuName) : undefined,
+    tierOf(plan.skuName) === undefined ? wrongSize(plan.skuName) : undefined,
     wrongStorage(plan.storageSizeGB),
     wrongAvailability(plan),
     wrongCount('backupRetentionDays', plan.backupRetentionDays, {
@@ -65,10 +76,9 @@ export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
     }),
     wrongDatabase(plan.databaseName),
   ]);
-  return plan;
 }
 
-function besideExisting(args: LedgerDatabaseArgs): WrongArg[] {
+function besideExisting(args: LedgerSettings): WrongArg[] {
   return SERVER_ARGS.filter((prop) => args[prop] !== undefined).map((prop) => ({
     prop,
     received: prop === 'network' ? 'a network' : shown(args[prop]),

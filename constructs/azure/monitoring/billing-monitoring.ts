@@ -1,12 +1,13 @@
 import * as applicationinsights from '@pulumi/azure-native/applicationinsights';
 import * as monitor from '@pulumi/azure-native/monitor';
 import * as pulumi from '@pulumi/pulumi';
-import { ALERT_NAMES, type AlertName } from '../../shared/alarm-texts-azure';
+import type { AlertName } from '../../shared/alarm-texts-azure';
 import { nameUuid } from '../shared/name-uuid';
-import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
+import { refuseWrongArgs } from '../shared/wrong-args';
 import type { AlertSpec, MetricAlertSpec } from './alert-specs';
 import type { BillingMonitoringArgs } from './billing-monitoring-args';
 import { type AlertContext, createLogAlert, createMetricAlert } from './create-alert';
+import { wrongMonitoring } from './monitoring-checks';
 import { appAlerts, checkpointStoreAlerts, eventHubAlerts, ledgerAlerts } from './resource-alerts';
 import { workbookContent } from './workbook';
 import { lagLimits, workerAlerts } from './worker-alerts';
@@ -26,7 +27,7 @@ export class BillingMonitoring extends pulumi.ComponentResource {
   /** @throws when `lagMinutes` is too small or not before the page, when `disable` names no alert, an address is none */
   constructor(name: string, args: BillingMonitoringArgs, options: pulumi.ComponentResourceOptions = {}) {
     super(TYPE, name, {}, options);
-    refuseWrongArgs('BillingMonitoring', name, wrongArgs(args));
+    refuseWrongArgs('BillingMonitoring', name, wrongMonitoring(args));
     this.actionGroup = this.emailGroup(name, args);
     const context = this.context(name, args);
     const wanted = ({ name: alert }: AlertSpec) => !(args.disable ?? []).includes(alert);
@@ -149,42 +150,4 @@ function serialized(
       ledger: ledger && { serverId: ledger.serverId },
     })
     .apply((parts) => workbookContent({ name, ...parts } as Parameters<typeof workbookContent>[0]));
-}
-
-const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
-
-function wrongArgs(args: BillingMonitoringArgs): (WrongArg | undefined)[] {
-  const unknown = (args.disable ?? []).filter((name) => !ALERT_NAMES.includes(name));
-  const noAddress = (args.alertEmails ?? []).filter((address) => !EMAIL.test(address));
-  return [
-    wrongLag(args),
-    unknown.length === 0
-      ? undefined
-      : {
-          prop: 'disable',
-          received: unknown.join(', '),
-          allowed: ALERT_NAMES.join(', '),
-          wayOut: 'An alert that is misspelled here would go on paging.',
-        },
-    noAddress.length === 0
-      ? undefined
-      : {
-          prop: 'alertEmails',
-          received: noAddress.map(shown).join(', '),
-          allowed: 'e-mail addresses',
-          wayOut: 'Azure would refuse the action group, and with it every alert.',
-        },
-  ];
-}
-
-function wrongLag({ lagMinutes, eventHub }: BillingMonitoringArgs): WrongArg | undefined {
-  if (lagMinutes === undefined) return undefined;
-  const { warningMs, criticalMs } = lagLimits(lagMinutes, eventHub?.retentionHours);
-  if (warningMs > 0 && warningMs < criticalMs) return undefined;
-  return {
-    prop: 'lagMinutes',
-    received: String(lagMinutes),
-    allowed: `more than 0 and less than ${criticalMs / 60_000}, a quarter of what the event hub keeps`,
-    wayOut: 'There lagCritical pages; the warning must come before. Leave it out for 5.',
-  };
 }

@@ -6,9 +6,14 @@ export type WrongArg = Omit<WrongProp, 'path'>;
 
 /** @throws all that is wrong in one error, so that nobody mends a program one preview at a time */
 export function refuseWrongArgs(component: string, name: string, wrong: readonly (WrongArg | undefined)[]): void {
-  const found = wrong.filter((each) => each !== undefined);
-  if (found.length === 0) return;
-  throw refusal(found.map((each) => wrongProp({ path: `${component} ${name}`, ...each }).message).join('\n'));
+  const all = found(wrong);
+  if (all.length === 0) return;
+  throw refusal(all.map((each) => wrongProp({ path: `${component} ${name}`, ...each }).message).join('\n'));
+}
+
+/** What is wrong, of what might be. */
+export function found(wrong: readonly (WrongArg | undefined)[]): WrongArg[] {
+  return wrong.filter((each) => each !== undefined);
 }
 
 /** An error that Pulumi prints as it is. */

@@ -1,0 +1,49 @@
+/** What alerts refuse at preview, before anything is made. */
+import { ALERT_NAMES } from '../../shared/alarm-texts-azure';
+import type { BillingEventHub } from '../event-hub/billing-event-hub';
+import { found, shown, type WrongArg } from '../shared/wrong-args';
+import type { BillingMonitoringArgs } from './billing-monitoring-args';
+import { lagLimits } from './worker-alerts';
+
+const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
+
+type Checked = Pick<BillingMonitoringArgs, 'alertEmails' | 'disable' | 'lagMinutes'> & {
+  readonly eventHub?: Pick<BillingEventHub, 'retentionHours'>;
+};
+
+/** All that is wrong with the arguments of the alerts. */
+export function wrongMonitoring(args: Checked): WrongArg[] {
+  const unknown = (args.disable ?? []).filter((name) => !ALERT_NAMES.includes(name));
+  const noAddress = (args.alertEmails ?? []).filter((address) => !EMAIL.test(address));
+  return found([
+    wrongLag(args),
+    unknown.length === 0
+      ? undefined
+      : {
+          prop: 'disable',
+          received: unknown.join(', '),
+          allowed: ALERT_NAMES.join(', '),
+          wayOut: 'An alert that is misspelled here would go on paging.',
+        },
+    noAddress.length === 0
+      ? undefined
+      : {
+          prop: 'alertEmails',
+          received: noAddress.map(shown).join(', '),
+          allowed: 'e-mail addresses',
+          wayOut: 'Azure would refuse the action group, and with it every alert.',
+        },
+  ]);
+}
+
+function wrongLag({ lagMinutes, eventHub }: Checked): WrongArg | undefined {
+  if (lagMinutes === undefined) return undefined;
+  const { warningMs, criticalMs } = lagLimits(lagMinutes, eventHub?.retentionHours);
+  if (warningMs > 0 && warningMs < criticalMs) return undefined;
+  return {
+    prop: 'lagMinutes',
+    received: String(lagMinutes),
+    allowed: `more than 0 and less than ${criticalMs / 60_000}, a quarter of what the event hub keeps`,
+    wayOut: 'There lagCritical pages; the warning must come before. Leave it out for 5.',
+  };
+}
