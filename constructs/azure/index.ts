@@ -11,13 +11,13 @@ export type { SpendCap } from './consumer/spend-cap';
 export { BillingEventHub } from './event-hub/billing-event-hub';
 export type { BillingEventHubArgs, CaptureArgs } from './event-hub/billing-event-hub-args';
 export type { EventHubSku } from './event-hub/event-hub-limits';
-export {
-  type CheckpointSettings,
-  type EventHubSettings,
-  EventHubsBilling,
-  type EventHubsBillingArgs,
-  type LedgerSettings,
-} from './event-hubs-billing';
+export { EventHubsBilling } from './event-hubs-billing';
+export type {
+  CheckpointSettings,
+  EventHubSettings,
+  EventHubsBillingArgs,
+  LedgerSettings,
+} from './event-hubs-billing-args';
 export { type LedgerAdministrator, LedgerDatabase } from './ledger/ledger-database';
 export type {
   ExistingServerArgs,

@@ -193,16 +193,16 @@ describe('each argument matters', () => {
     );
   });
 
-  it('what is wrong with the consumer ends the preview, in the consumer’s words', async () => {
-    const refused: string[] = [];
-    const made = await runProgram(() => {
-      try {
-        new EventHubsBilling('usage', { ...FIRST_SCREEN, minReplicas: 9 });
-      } catch (error) {
-        refused.push((error as Error).message);
-      }
-    });
-    expect(refused).toEqual([expect.stringContaining('[BillingConsumer usage-consumer] minReplicas is 9')]);
-    expect(made.ofType('azure-native:app:ContainerApp')).toEqual([]);
+  it('a container of checkpoints can have another name than the group', async () => {
+    const made = await run({ checkpointStore: { containerName: 'kept-here' } });
+    expect(made.named('usage-checkpoints-container').inputs).toMatchObject({ containerName: 'kept-here' });
+  });
+
+  it('size and rate reach the workers', async () => {
+    const made = await run({ cpu: 1, memory: '2Gi', minReplicas: 1, maxReplicas: 4, stripeMaxRps: 80 });
+    const worker = container(made, 'worker', 'usage-consumer');
+    expect(worker.resources).toEqual({ cpu: 1, memory: '2Gi' });
+    expect(environmentOf(worker)).toMatchObject({ STRIPE_MAX_RPS: '10' });
+    expect(made.result.consumer).toMatchObject({ minReplicas: 1, maxReplicas: 4 });
   });
 });

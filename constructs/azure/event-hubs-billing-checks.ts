@@ -1,0 +1,92 @@
+/** What the pattern refuses at preview: all that its parts would refuse of it, before any of them is made. */
+import * as pulumi from '@pulumi/pulumi';
+import { wrongCheckpointStore } from './checkpoint-store/checkpoint-checks';
+import type { CheckpointStore } from './checkpoint-store/checkpoint-store';
+import { wrongConsumer } from './consumer/consumer-checks';
+import { wrongLedger } from './consumer/one-ledger';
+import type { BillingEventHub } from './event-hub/billing-event-hub';
+import { eventHubPlan, wrongEventHub } from './event-hub/event-hub-checks';
+import type { CheckpointSettings, EventHubsBillingArgs } from './event-hubs-billing-args';
+import { wrongLedgerDatabase } from './ledger/ledger-checks';
+import type { LedgerDatabase } from './ledger/ledger-database';
+import { wrongMonitoring } from './monitoring/monitoring-checks';
+import { found, refuseWrongArgs, type WrongArg } from './shared/wrong-args';
+
+/** What the consumer's checks know of a hub. */
+type Hub = Pick<BillingEventHub, 'partitionCount' | 'retentionHours' | 'consumerGroupName'>;
+
+/** @throws all that is wrong with the pattern and with each part that it would make, in one error */
+export function checkBilling(name: string, args: EventHubsBillingArgs): void {
+  const wrongHub = isPart<BillingEventHub>(args.eventHub) ? [] : wrongEventHub(`${name}-hub`, { ...args.eventHub });
+  const hub: Hub = isPart<BillingEventHub>(args.eventHub)
+    ? args.eventHub
+    : eventHubPlan(`${name}-hub`, { ...args.eventHub });
+  const isWrong = (prop: keyof Hub) => wrongHub.some((each) => each.prop === prop);
+  refuseWrongArgs('EventHubsBilling', name, [
+    ...under('eventHub', wrongHub),
+    ...wrongStore(args, isWrong('consumerGroupName') ? undefined : hub.consumerGroupName),
+    ...wrongLedgerPart(name, args),
+    ...wrongConsumer(`${name}-consumer`, args, isWrong('partitionCount') ? undefined : hub.partitionCount),
+    ...wrongMonitoring(args.alertEmails === undefined ? {} : { alertEmails: args.alertEmails }),
+  ]);
+}
+
+/** The group names the container of its checkpoints, unless that is said. */
+export function groupFor(
+  settings: CheckpointSettings | undefined,
+  consumerGroupName: string | undefined,
+): { readonly consumerGroupName?: string } {
+  return settings?.containerName !== undefined || consumerGroupName === undefined ? {} : { consumerGroupName };
+}
+
+function wrongStore({ checkpointStore }: EventHubsBillingArgs, group: string | undefined): WrongArg[] {
+  if (isPart<CheckpointStore>(checkpointStore)) return [];
+  return under('checkpointStore', wrongCheckpointStore({ ...checkpointStore, ...groupFor(checkpointStore, group) }));
+}
+
+function wrongLedgerPart(name: string, { eventHub, ledger, network }: EventHubsBillingArgs): WrongArg[] {
+  if (!isPart<LedgerDatabase>(ledger)) {
+    const place = network === undefined ? {} : { network };
+    return [
+      ...under('ledger', wrongLedgerDatabase(`${name}-ledger`, { ...ledger, ...place })),
+      ...found([ledger?.existing === undefined ? wrongNetwork(network) : undefined]),
+    ];
+  }
+  return found([
+    network === undefined ? undefined : { ...BESIDE, prop: 'network', received: 'a network beside a ledger' },
+    ledger.server !== undefined && ledger.environmentSubnetId === undefined ? UNREACHED : undefined,
+    isPart<BillingEventHub>(eventHub) ? wrongLedger({ eventHub, ledger }) : undefined,
+  ]);
+}
+
+const BESIDE = { allowed: 'one of the two', wayOut: 'A ledger that is made elsewhere is in its network already.' };
+
+/** Workers run where the ledger is, so that somebody has to say in which subnet. */
+const UNREACHED: WrongArg = {
+  prop: 'ledger',
+  received: 'one whose network has no environmentSubnetId',
+  allowed: 'a LedgerDatabase with network.environmentSubnetId, a subnet delegated to Microsoft.App/environments',
+  wayOut: 'The ledger is reached from its network only, and the workers have no place there.',
+};
+
+function wrongNetwork(network: EventHubsBillingArgs['network']): WrongArg | undefined {
+  if (network === undefined || network.environmentSubnetId !== undefined) return undefined;
+  return {
+    prop: 'network.environmentSubnetId',
+    received: 'not given',
+    allowed: 'the id of a subnet delegated to Microsoft.App/environments, /27 or larger',
+    wayOut: 'The workers run there: the ledger is reached from its network only.',
+  };
+}
+
+/** What a part says of its arguments, by the names that they have here. */
+function under(part: string, wrong: readonly WrongArg[]): WrongArg[] {
+  // Names of parts follow from the pattern's, and its network is said beside the ledger.
+  return wrong.map((each) => (AS_THEY_ARE.includes(each.prop) ? each : { ...each, prop: `${part}.${each.prop}` }));
+}
+
+const AS_THEY_ARE = ['name', 'network'];
+
+function isPart<Part extends pulumi.ComponentResource>(given: unknown): given is Part {
+  return pulumi.ComponentResource.isInstance(given);
+}
