@@ -34,6 +34,9 @@ export interface Run<T> {
   ofType(type: string): readonly Registered[];
 }
 
+// Where in the program a resource was declared is of no use here, and takes longer to find out than all the rest.
+Reflect.set(pulumi.Resource, 'stackTrace', () => []);
+
 /** What no program can do without. */
 const LOOKUPS: NonNullable<RunOptions['lookups']> = {
   'azure-native:authorization:getClientConfig': () => ({ subscriptionId: SUBSCRIPTION, tenantId: TENANT }),
@@ -103,6 +106,9 @@ async function untilSettled<T>(program: () => T | Promise<T>): Promise<T> {
   });
   failed.catch(() => undefined);
   const settled = () => Promise.race([pulumi.runtime.disconnect(), failed]);
+  const { stackTraceLimit } = Error;
+  // Pulumi keeps a stack for each of thousands of promises.
+  Error.stackTraceLimit = 0;
   try {
     const result = await Promise.resolve()
       .then(program)
@@ -115,6 +121,7 @@ async function untilSettled<T>(program: () => T | Promise<T>): Promise<T> {
     await Promise.race([setImmediate(), failed]);
     return result;
   } finally {
+    Error.stackTraceLimit = stackTraceLimit;
     process.removeAllListeners('unhandledRejection');
     for (const each of others) process.on('unhandledRejection', each);
   }
