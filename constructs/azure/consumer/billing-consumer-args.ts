@@ -121,6 +121,7 @@ export interface BillingConsumerArgs extends ComponentArgs {
   readonly migrations?: Migrations;
   /**
    * More settings of the runtime, for worker and ops job. Names that this component sets are refused.
+   * A secret of the stack is refused: it would stand in clear in the app.
    * @default the runtime's own defaults
    */
   readonly environment?: Readonly<Record<string, pulumi.Input<string>>>;

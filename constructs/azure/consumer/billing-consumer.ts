@@ -22,6 +22,7 @@ import { logsCommand, startCommand, startWithCommand } from './job-command';
 import { type Place, placeOf } from './managed-environment';
 import { addManualJob } from './manual-job';
 import { chargeInto } from './one-ledger';
+import { ownSettings } from './own-settings';
 import { physicalName } from './physical-name';
 import { lagRule } from './scale-rule';
 import { type StripeKeySource, stripeKeySource } from './stripe-key';
@@ -78,8 +79,10 @@ export class BillingConsumer extends pulumi.ComponentResource {
   readonly logTable: LogTable;
 
   /** @throws all that is wrong with the arguments, in one error */
-  constructor(name: string, args: BillingConsumerArgs, opts?: pulumi.ComponentResourceOptions) {
-    checkConsumer(COMPONENT, name, args);
+  constructor(name: string, given: BillingConsumerArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkConsumer(COMPONENT, name, given);
+    const { environment: own } = given;
+    const args = own === undefined ? given : { ...given, environment: ownSettings(COMPONENT, name, own) };
     const minReplicas = args.minReplicas ?? REPLICAS;
     const maxReplicas = args.maxReplicas ?? minReplicas;
     const share = stripeShare(COMPONENT, args.stripeMaxRps ?? FLEET_STRIPE_RPS, maxReplicas);

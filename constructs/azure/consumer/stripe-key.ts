@@ -1,6 +1,7 @@
 /** How the Stripe key reaches the worker: from Key Vault by the worker's own identity, or as a secret of the stack. */
 import { createHash } from 'node:crypto';
 import * as pulumi from '@pulumi/pulumi';
+import { ENVIRONMENT } from '../../../runtime/contract';
 import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 
 const SECRET_URI = /^https:\/\/([a-z0-9-]+)\.vault\.[a-z0-9.-]+\/secrets\/([0-9a-z-]+)(?:\/([0-9a-f]{32}))?$/i;
@@ -11,7 +12,11 @@ export interface StripeKeyArgs {
   readonly stripeKeySecretUri?: pulumi.Input<string>;
   readonly keyVaultId?: pulumi.Input<string>;
   readonly stripeKey?: pulumi.Input<string>;
+  readonly stripeMode?: 'test' | 'live';
+  readonly environment?: Readonly<Record<string, pulumi.Input<string>>>;
 }
+
+const KEY = /^(rk|sk)_(test|live)_\S+$/;
 
 /** Where the key is. */
 export type StripeKeySource = {
@@ -54,7 +59,10 @@ export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
 export function stripeKeySource(component: string, name: string, args: StripeKeyArgs): StripeKeySource {
   const { stripeKeySecretUri, keyVaultId, stripeKey } = args;
   if (stripeKeySecretUri === undefined || keyVaultId === undefined) {
-    const value = pulumi.secret(stripeKey ?? '');
+    const value = pulumi.secret(stripeKey ?? '').apply((text) => {
+      refuseWrongArgs(component, name, [wrongKey(text, args)]);
+      return text;
+    });
     return { kind: 'stack', value, version: pulumi.unsecret(value.apply(fingerprint)) };
   }
   const secretId = pulumi.all([stripeKeySecretUri, keyVaultId] as const).apply(([uri, vault]) => {
@@ -63,6 +71,39 @@ export function stripeKeySource(component: string, name: string, args: StripeKey
   });
   const uri = pulumi.output(stripeKeySecretUri);
   return { kind: 'key-vault', uri, secretId, version: versionOf(stripeKeySecretUri) };
+}
+
+/** What the worker would refuse at its start. Never says the key. A key in Key Vault is seen by the worker only. */
+export function wrongKey(
+  key: string,
+  { stripeMode: mode = 'test', environment = {} }: Pick<StripeKeyArgs, 'stripeMode' | 'environment'>,
+): WrongArg | undefined {
+  const [, kind, keyMode] = KEY.exec(key) ?? [];
+  if (kind === undefined) {
+    return {
+      prop: 'stripeKey',
+      received: key === '' ? 'an empty text' : 'a text that is no secret key of Stripe',
+      allowed: `rk_${mode}_…`,
+      wayOut: 'Copy the restricted key as Stripe shows it; a publishable key (pk_) cannot charge.',
+    };
+  }
+  if (keyMode !== mode) {
+    return {
+      prop: 'stripeKey',
+      received: `a ${keyMode} key`,
+      allowed: `a ${mode} key, because stripeMode is ${mode}`,
+      wayOut: `Give the ${mode} key, or say stripeMode: '${keyMode}' if that is meant.`,
+    };
+  }
+  if (kind === 'rk' || mode === 'test' || environment[ENVIRONMENT.ALLOW_UNRESTRICTED_STRIPE_KEY] !== undefined) {
+    return undefined;
+  }
+  return {
+    prop: 'stripeKey',
+    received: 'an unrestricted live key',
+    allowed: 'rk_live_…: a restricted key can charge and nothing else',
+    wayOut: `Make a restricted key, or accept the risk with environment: { ${ENVIRONMENT.ALLOW_UNRESTRICTED_STRIPE_KEY}: 'true' }.`,
+  };
 }
 
 function versionOf(uri: pulumi.Input<string>): pulumi.Output<string> | undefined {
