@@ -16,6 +16,8 @@ import { ENDED, STARTED } from './support/running-files';
 const SUITES = ['unit', 'emulators', 'aws', 'azure', 'ledger', 'sources', 'simulator', 'bugs', 'faults', 'package'];
 /** Run when they are named: they need Python and its package index, or Go and its module proxy. */
 const ON_REQUEST = ['deploy', 'deploy-azure'];
+/** These wait for processes, leases and timers more than they compute: three files at a time keep two cores busy. */
+const WAITING = ['sources', 'bugs', 'faults'];
 const ROOT = join(__dirname, '..');
 /** No suite is silent for longer than this. */
 const HEARTBEAT_MS = 15_000;
@@ -76,6 +78,7 @@ async function runVitest(suite: string, report: string): Promise<number | null> 
     ...['run', '--config', 'test/vitest.config.mts', '--project', suite, '--passWithNoTests'],
     ...['--reporter=default', '--reporter=json', '--reporter=test/support/running-files-reporter.mts'],
     `--outputFile.json=${report}`,
+    ...(WAITING.includes(suite) ? ['--maxWorkers=3'] : []),
   ];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   const started = performance.now();
