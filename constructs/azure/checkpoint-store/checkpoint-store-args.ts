@@ -20,7 +20,7 @@ export interface ExistingAccountArgs {
 export interface CheckpointStoreArgs extends ComponentArgs {
   /**
    * Name of the account: 3 to 24 lower-case letters and digits, unique in the whole of Azure.
-   * @default - the component's name and a hash of subscription and resource group
+   * @default - the component's name and a hash of subscription, resource group, project and stack
    */
   readonly accountName?: string;
   /**
