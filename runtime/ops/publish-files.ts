@@ -1,7 +1,7 @@
 /** The files of `chargeonce publish`: what is read, and what takes the lines that stayed behind. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import type { Undelivered } from '../sources/kinesis/publisher';
+import type { Undelivered } from '../sources/publishing/progress';
 
 const WANTED = 'give a file with one event a line, or - for standard input';
 

@@ -2,11 +2,9 @@
  * A PostgreSQL server as Amazon RDS has it: its owner is no superuser, but may make roles and give them rds_iam. Members
  * of rds_iam are let in without being asked: `startRdsEndpoint` in front of it asks them for a token.
  */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { type PostgresServer, startPostgres } from '../emulators/postgres';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import type { PostgresServer } from '../emulators/postgres';
+import { LOOPBACK, query, startRuledPostgres } from './ruled-postgres';
 
 export const OWNER = 'chargeonce_owner';
 const OWNER_PASSWORD = 'owner-password';
@@ -32,7 +30,12 @@ export interface ManagedPostgresOptions {
 
 export async function startManagedPostgres(options: ManagedPostgresOptions = {}): Promise<ManagedPostgres> {
   const { owner = OWNER, ownerPassword = OWNER_PASSWORD, database = DATABASE } = options;
-  const { server, stop } = await startWithRules(owner);
+  // Who may give rds_iam away is a member of it, but goes on logging in with a password.
+  const { server, stop } = await startRuledPostgres([
+    `host all "${owner}" ${LOOPBACK} scram-sha-256`,
+    `host all +rds_iam ${LOOPBACK} trust`,
+    `host all all ${LOOPBACK} scram-sha-256`,
+  ]);
   const urlOf = (user: string, password: string) =>
     `postgres://${user}:${password}@${server.host}:${server.port}/${database}`;
   const run = (sql: string, where = 'postgres') => query(server.url(where), sql);
@@ -58,40 +61,4 @@ export async function startManagedPostgres(options: ManagedPostgresOptions = {})
     },
     stop,
   };
-}
-
-/** Who may give rds_iam away is a member of it, but goes on logging in with a password. */
-async function startWithRules(owner: string): Promise<{ server: PostgresServer; stop(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-rds-'));
-  const rules = join(folder, 'pg_hba.conf');
-  const place = '127.0.0.1/32';
-  writeFileSync(
-    rules,
-    [
-      `host all "${owner}" ${place} scram-sha-256`,
-      `host all +rds_iam ${place} trust`,
-      `host all all ${place} scram-sha-256`,
-      '',
-    ].join('\n'),
-  );
-  // The server may run as another user than this process.
-  chmodSync(folder, 0o755);
-  const removed = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const server = await startPostgres({ flags: [`hba_file=${rules}`] });
-    return { server, stop: () => server.stop().finally(removed) };
-  } catch (error) {
-    removed();
-    throw error;
-  }
-}
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

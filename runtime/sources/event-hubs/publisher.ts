@@ -6,6 +6,7 @@
 import type { CreateBatchOptions, EventDataBatch } from '@azure/event-hubs';
 import type { Host } from '../../host/host';
 import type { Entry } from '../publishing/entries';
+import type { Publisher, PublishProgress, Undelivered } from '../publishing/progress';
 import { Sends } from '../publishing/sends';
 import { hubKeyOf, Window } from './publisher-entries';
 import { sendFailure } from './publisher-errors';
@@ -28,31 +29,15 @@ export interface HubPublisherOptions {
   /** Called after every send. */
   readonly onProgress?: (progress: HubPublishProgress) => void;
   /** Called for each line that could not be delivered, with its bytes. */
-  readonly onUndelivered?: (line: {
-    readonly line: number;
-    readonly reason: string;
-    readonly data: Uint8Array;
-  }) => void;
+  readonly onUndelivered?: (line: Undelivered) => void;
 }
 
-export interface HubPublishProgress {
-  /** Lines read, without empty ones. */
-  readonly read: number;
-  readonly sent: number;
-  /** Times an event was sent once more. */
-  readonly retried: number;
+export interface HubPublishProgress extends PublishProgress {
   /** Times an event was sent and nothing was answered: it may be in the hub, and if it was sent again, twice. */
   readonly unanswered: number;
-  readonly undelivered: number;
-  readonly requests: number;
 }
 
-export interface HubPublisher {
-  /** Reads to the end. Empty lines are skipped. Rejects only when reading or a callback fails. */
-  publish(lines: AsyncIterable<Uint8Array>): Promise<HubPublishProgress>;
-}
-
-export function createHubPublisher(options: HubPublisherOptions): HubPublisher {
+export function createHubPublisher(options: HubPublisherOptions): Publisher<HubPublishProgress> {
   return { publish: (lines) => new Run(options).publish(lines) };
 }
 

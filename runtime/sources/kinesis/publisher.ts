@@ -6,6 +6,7 @@
 import { type KinesisClient, PutRecordsCommand, type PutRecordsCommandOutput } from '@aws-sdk/client-kinesis';
 import type { Host } from '../../host/host';
 import { type Entry, partitionKeyOf } from '../publishing/entries';
+import type { Publisher, PublishProgress, Undelivered } from '../publishing/progress';
 import { Sends } from '../publishing/sends';
 import { Batch, DEFAULT_MAX_RECORD_BYTES, sizeOf } from './publisher-entries';
 import { classifyPutError, reasonOf } from './publisher-errors';
@@ -27,28 +28,6 @@ export interface PublisherOptions {
   readonly onProgress?: (progress: PublishProgress) => void;
   /** Called for each line that could not be delivered, with its bytes. */
   readonly onUndelivered?: (line: Undelivered) => void;
-}
-
-export interface PublishProgress {
-  /** Lines read, without empty ones. */
-  readonly read: number;
-  readonly sent: number;
-  /** Times an entry was sent once more. */
-  readonly retried: number;
-  readonly undelivered: number;
-  readonly requests: number;
-}
-
-export interface Undelivered {
-  /** Number of the line, from 1. */
-  readonly line: number;
-  readonly reason: string;
-  readonly data: Uint8Array;
-}
-
-export interface Publisher {
-  /** Reads to the end. Empty lines are skipped. Rejects only when reading or a callback fails. */
-  publish(lines: AsyncIterable<Uint8Array>): Promise<PublishProgress>;
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {

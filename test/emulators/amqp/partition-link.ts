@@ -3,6 +3,7 @@ import type { Sender } from 'rhea';
 import type { EventHub, HubLink, LinkError } from './event-hub';
 import type { StoredEvent } from './event-log';
 import type { AmqpFaults, Place } from './faults';
+import { Flow } from './flow';
 import type { Outlet } from './links';
 import { rhea } from './rhea';
 import { Room } from './room';
@@ -28,15 +29,15 @@ export class PartitionLink implements Outlet, HubLink {
   readonly receiverName: string | undefined;
   sent = 0;
   private readonly room: Room;
+  private readonly flow: Flow;
   private cursor: number;
-  private resting: NodeJS.Timeout | undefined;
-  private stalled = false;
   private readonly wantsMetric: boolean;
 
   constructor(private readonly options: PartitionLinkOptions) {
-    const { hub, sender, start, partition, group } = options;
+    const { hub, sender, start, partition, group, faults } = options;
     this.room = new Room(sender);
     this.place = { entity: hub.name, partition };
+    this.flow = new Flow({ room: this.room, place: this.place, faults, sendNext: () => this.sendNext() });
     this.partition = partition;
     this.group = group.toLowerCase();
     this.cursor = start;
@@ -47,35 +48,19 @@ export class PartitionLink implements Outlet, HubLink {
   }
 
   pump(): void {
-    const { hub, faults } = this.options;
-    if (this.isSilent() || this.resting !== undefined) return;
-    const log = hub.partitions.get(this.partition);
-    while (log !== undefined && this.room.isThere) {
-      const event = log.at(this.cursor);
-      if (event === undefined) return;
-      this.cursor = event.sequenceNumber + 1;
-      this.room.use();
-      this.sent += 1;
-      this.send(event, log.last ?? event);
-      if (faults.delayMs > 0) {
-        this.rest(faults.delayMs);
-        return;
-      }
-    }
+    this.flow.pump();
   }
 
   drain(): void {
-    if (this.isSilent()) return;
-    this.pump();
-    this.room.drain();
+    this.flow.drain();
   }
 
   stall(): void {
-    this.stalled = true;
+    this.flow.stall();
   }
 
   closed(): void {
-    clearTimeout(this.resting);
+    this.flow.stop();
     this.options.hub.detach(this);
   }
 
@@ -84,15 +69,15 @@ export class PartitionLink implements Outlet, HubLink {
     if (this.options.sender.is_open()) this.options.sender.close(error);
   }
 
-  private isSilent(): boolean {
-    return this.stalled || this.options.faults.isSilent(this.place);
-  }
-
-  private rest(milliseconds: number): void {
-    this.resting = setTimeout(() => {
-      this.resting = undefined;
-      this.pump();
-    }, milliseconds);
+  private sendNext(): boolean {
+    const log = this.options.hub.partitions.get(this.partition);
+    const event = log?.at(this.cursor);
+    if (event === undefined) return false;
+    this.cursor = event.sequenceNumber + 1;
+    this.room.use();
+    this.sent += 1;
+    this.send(event, log?.last ?? event);
+    return true;
   }
 
   private send(event: StoredEvent, last: StoredEvent): void {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Delivery, Sender } from 'rhea';
 import type { LinkError } from './event-hub';
 import type { AmqpFaults, Place } from './faults';
+import { Flow } from './flow';
 import type { OutcomeName, Outlet } from './links';
 import { tokenOf } from './lock-token';
 import type { Queue } from './queue';
@@ -43,39 +44,29 @@ interface Outcome {
 export class QueueLink implements Outlet, SessionHolder {
   readonly place: Place;
   private readonly room: Room;
+  private readonly flow: Flow;
   private readonly tokens = new Map<number, string>();
   private readonly unlisten: () => void;
-  private resting: NodeJS.Timeout | undefined;
-  private stalled = false;
 
   constructor(private readonly options: QueueLinkOptions) {
-    const { queue, sender, session } = options;
+    const { queue, sender, session, faults } = options;
     this.place = { entity: queue.name };
     this.room = new Room(sender);
+    this.flow = new Flow({ room: this.room, place: this.place, faults, sendNext: () => this.sendNext() });
     this.unlisten = queue.listen(() => this.pump());
     if (session !== undefined) queue.accept(session, this);
   }
 
   pump(): void {
-    if (this.isSilent() || this.resting !== undefined) return;
-    const { faults } = this.options;
-    while (this.room.isThere) {
-      if (!this.sendNext()) return;
-      if (faults.delayMs > 0) {
-        this.rest(faults.delayMs);
-        return;
-      }
-    }
+    this.flow.pump();
   }
 
   drain(): void {
-    if (this.isSilent()) return;
-    this.pump();
-    this.room.drain();
+    this.flow.drain();
   }
 
   stall(): void {
-    this.stalled = true;
+    this.flow.stall();
   }
 
   lost(): void {
@@ -83,7 +74,7 @@ export class QueueLink implements Outlet, SessionHolder {
   }
 
   closed(): void {
-    clearTimeout(this.resting);
+    this.flow.stop();
     this.unlisten();
     const { queue, session } = this.options;
     if (session !== undefined) queue.release(session, this);
@@ -97,7 +88,7 @@ export class QueueLink implements Outlet, SessionHolder {
   /** The client waits for the answer: a settled disposition with the outcome that was applied. */
   settle(delivery: Delivery, outcome: OutcomeName): void {
     const token = this.tokens.get(delivery.id);
-    if (token === undefined || this.isSilent()) return;
+    if (token === undefined || this.flow.isSilent) return;
     this.tokens.delete(delivery.id);
     const { faults, cut } = this.options;
     const said = delivery.remote_state as unknown as Outcome;
@@ -138,17 +129,6 @@ export class QueueLink implements Outlet, SessionHolder {
     if (deletes) delivery.update(true);
     else this.tokens.set(delivery.id, token);
     return true;
-  }
-
-  private isSilent(): boolean {
-    return this.stalled || this.options.faults.isSilent(this.place);
-  }
-
-  private rest(milliseconds: number): void {
-    this.resting = setTimeout(() => {
-      this.resting = undefined;
-      this.pump();
-    }, milliseconds);
   }
 }
 

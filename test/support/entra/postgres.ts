@@ -5,11 +5,9 @@
  * functions pgaadauth_… in the database `postgres`. Whoever is not the provider is let in without being asked:
  * `startEntraEndpoint` in front of it asks for a token.
  */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { type PostgresServer, startPostgres } from '../../emulators/postgres';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import type { PostgresServer } from '../../emulators/postgres';
+import { LOOPBACK, query, startRuledPostgres } from '../ruled-postgres';
 import { PGAADAUTH } from './pgaadauth';
 
 export interface EntraPostgres {
@@ -34,7 +32,10 @@ export interface EntraPostgresOptions {
 
 export async function startEntraPostgres(options: EntraPostgresOptions): Promise<EntraPostgres> {
   const { database = 'chargeonce', administrators } = options;
-  const { server, stop } = await startWithRules();
+  const { server, stop } = await startRuledPostgres([
+    `host all postgres ${LOOPBACK} scram-sha-256`,
+    `host all all ${LOOPBACK} trust`,
+  ]);
   const asProvider = (sql: string, where = database) => query(server.url(where), sql);
   const create = `CREATE DATABASE ${escapeIdentifier(database)}`;
   const addAdministrator: EntraPostgres['addAdministrator'] = async ({ name, principalId }) => {
@@ -75,31 +76,4 @@ export async function startEntraPostgres(options: EntraPostgresOptions): Promise
     },
     stop,
   };
-}
-
-async function startWithRules(): Promise<{ server: PostgresServer; stop(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'chargeonce-entra-'));
-  const rules = join(folder, 'pg_hba.conf');
-  const place = '127.0.0.1/32';
-  writeFileSync(rules, `host all postgres ${place} scram-sha-256\nhost all all ${place} trust\n`);
-  // The server may run as another user than this process.
-  chmodSync(folder, 0o755);
-  const removed = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const server = await startPostgres({ flags: [`hba_file=${rules}`] });
-    return { server, stop: () => server.stop().finally(removed) };
-  } catch (error) {
-    removed();
-    throw error;
-  }
-}
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,6 +1,7 @@
 import type { PutRecordsCommand, PutRecordsCommandOutput, PutRecordsResultEntry } from '@aws-sdk/client-kinesis';
 import { describe, expect, test } from 'vitest';
-import { createPublisher, type PublisherOptions, type Undelivered } from '../../../runtime/sources/kinesis/publisher';
+import { createPublisher, type PublisherOptions } from '../../../runtime/sources/kinesis/publisher';
+import type { Undelivered } from '../../../runtime/sources/publishing/progress';
 import { FakeHost } from '../../support/fake-host';
 
 interface SentRecord {
