@@ -1,4 +1,5 @@
 /** The hub, its consumer group, the checkpoint container, and how to log in at both. */
+import { EVENT_HUB_NAME, NAMESPACE_HOST } from '../contract/event-hub-names';
 import { isLoopback, type Reader } from './reader';
 
 export interface EventHubsConfig {
@@ -78,7 +79,7 @@ function readHubName(reader: Reader): string {
     allowed: 'the name of an event hub: up to 256 letters, digits, dots, dashes and underscores',
     wayOut: 'Say which hub to read.',
   };
-  reader.matching('EVENTHUB_NAME', /^[A-Za-z0-9]([A-Za-z0-9._-]{0,254}[A-Za-z0-9])?$/, fault);
+  reader.matching('EVENTHUB_NAME', EVENT_HUB_NAME, fault);
   return reader.required('EVENTHUB_NAME', fault);
 }
 
@@ -97,14 +98,10 @@ function readConsumerGroup(reader: Reader): string {
 
 function readHub(reader: Reader, eventHubName: string): HubLogin {
   const connectionString = reader.optional('EVENTHUB_CONNECTION_STRING');
-  const fullyQualifiedNamespace = reader.matching(
-    'EVENTHUB_NAMESPACE',
-    /^(?=.{4,253}$)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/,
-    {
-      allowed: 'the full host name of the namespace, e.g. contoso.servicebus.windows.net',
-      wayOut: 'Give the whole name, without sb:// and without a port.',
-    },
-  );
+  const fullyQualifiedNamespace = reader.matching('EVENTHUB_NAMESPACE', NAMESPACE_HOST, {
+    allowed: 'the full host name of the namespace, e.g. contoso.servicebus.windows.net',
+    wayOut: 'Give the whole name, without sb:// and without a port.',
+  });
   if (connectionString === undefined) {
     if (reader.optional('EVENTHUB_NAMESPACE') === undefined) {
       reader.problem('EVENTHUB_NAMESPACE', {

@@ -1,4 +1,5 @@
 /** `chargeonce publish` to an event hub. */
+import { EVENT_HUB_NAME, NAMESPACE_HOST } from '../contract/event-hub-names';
 import { openLeftOver } from './publish-files';
 import { publishProgress } from './publish-progress';
 import { type Common, input, LONGEST_LINE, words } from './publish-report';
@@ -11,9 +12,6 @@ export interface EventHubTarget {
   readonly clientId?: string;
 }
 
-const HUB_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,254}[A-Za-z0-9])?$/;
-const NAMESPACE = /^(?=.{4,253}$)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/;
-
 /** Which hub, or what is wrong with how it was said. Nothing of a connection string is shown. */
 export function readEventHubTarget({ shell, values }: VerbContext): EventHubTarget | string {
   const { env } = shell;
@@ -21,7 +19,7 @@ export function readEventHubTarget({ shell, values }: VerbContext): EventHubTarg
   if (hubName === undefined) {
     return 'received no --hub, and EVENTHUB_NAME is not set; say which event hub to publish to, e.g. --hub usage';
   }
-  if (typeof hubName !== 'string' || !HUB_NAME.test(hubName)) {
+  if (typeof hubName !== 'string' || !EVENT_HUB_NAME.test(hubName)) {
     const from = values.hub === undefined ? 'EVENTHUB_NAME' : '--hub';
     return `${from}: received ${JSON.stringify(hubName)}; allowed: the name of an event hub, up to 256 letters, digits, dots, dashes and underscores`;
   }
@@ -51,7 +49,7 @@ function readHub(
   if (namespace === undefined) {
     return 'received no --namespace, and neither EVENTHUB_NAMESPACE nor EVENTHUB_CONNECTION_STRING is set; say where the event hub is, e.g. --namespace contoso.servicebus.windows.net';
   }
-  if (typeof namespace !== 'string' || !NAMESPACE.test(namespace)) {
+  if (typeof namespace !== 'string' || !NAMESPACE_HOST.test(namespace)) {
     return `${from}: received ${JSON.stringify(namespace)}; allowed: the full host name of a namespace, e.g. contoso.servicebus.windows.net, without sb:// and without a port`;
   }
   return { fullyQualifiedNamespace: namespace };

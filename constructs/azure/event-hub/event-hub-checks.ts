@@ -1,5 +1,6 @@
 import type * as pulumi from '@pulumi/pulumi';
 import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
+import { EVENT_HUB_NAME } from '../../../runtime/contract/event-hub-names';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { parseContainerId } from './capture';
@@ -11,7 +12,6 @@ import {
   type TierLimits,
 } from './event-hub-limits';
 
-const HUB_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,254}[A-Za-z0-9])?$/;
 const GROUP_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,48}[A-Za-z0-9])?$/;
 
 /** What the arguments come to. */
@@ -129,7 +129,7 @@ function wrongPremium(capacity: number): WrongArg | undefined {
 }
 
 function wrongName(prop: string, { eventHubName }: EventHubPlan): WrongArg | undefined {
-  if (typeof eventHubName === 'string' && HUB_NAME.test(eventHubName)) return undefined;
+  if (typeof eventHubName === 'string' && EVENT_HUB_NAME.test(eventHubName)) return undefined;
   const allowed = 'up to 256 letters, digits, ".", "-" and "_", the first and last a letter or digit';
   return { prop, received: shown(eventHubName), allowed, wayOut: 'Give an eventHubName that Event Hubs takes.' };
 }
