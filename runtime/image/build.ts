@@ -1,8 +1,9 @@
 /** Bundles the runtime: one file for each source's image and one for the command line. Run by `npm run build`. */
-import { cpSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { SourceName } from '../config';
+import { replaceFiles } from './replace-files';
 
 /** A larger one starts slowly and is a sign that something was pulled in by mistake. */
 export const MAX_BUNDLE_BYTES = 3 * 1024 * 1024;
@@ -49,7 +50,6 @@ export async function buildImages(root: string = ROOT): Promise<Built[]> {
 
 async function bundle(root: string, name: BundleName, version: string): Promise<Built> {
   const folder = join(root, 'dist', 'runtime', 'image', name);
-  mkdirSync(folder, { recursive: true });
   const file = join(folder, 'chargeonce.js');
   const { outputFiles } = await build({
     write: false,
@@ -78,13 +78,11 @@ async function bundle(root: string, name: BundleName, version: string): Promise<
     plugins: name === 'cli' ? [] : [withoutForeignSdks(name)],
     logLevel: 'warning',
   });
-  // Whoever starts the old bundle at this moment gets the old one whole.
-  for (const { path, contents } of outputFiles) {
-    writeFileSync(`${path}.new`, contents);
-    renameSync(`${path}.new`, path);
-  }
-  if (name !== 'cli') cpSync(join(root, 'runtime', 'image', name), folder, { recursive: true });
-  return { name, file, bytes: statSync(file).size };
+  const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+  const recipe = join(root, 'runtime', 'image', name);
+  if (name !== 'cli') for (const each of readdirSync(recipe)) files.set(each, readFileSync(join(recipe, each)));
+  replaceFiles(folder, files);
+  return { name, file, bytes: files.get(basename(file))?.byteLength ?? 0 };
 }
 
 /** In place of a package of the other cloud: an error that says where it is to be had. Thrown when it is asked for. */

@@ -1,9 +1,10 @@
 /** Pulumi's own command line, built from its Go module as pinned in `cli/`: once for each pin, then reused. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { keepFolder } from '../support/kept-folder';
 
 const MODULE = join(__dirname, 'cli');
 const CACHE = join(__dirname, '../../node_modules/.cache/chargeonce');
@@ -66,7 +67,7 @@ function isOlder(found: readonly (string | undefined)[], oldest: readonly string
 /** Made under another name and renamed at the end, so that what is found is complete. */
 async function build(folder: string, version: string, go_: string, say: (line: string) => void): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
-  const making = `${folder}-${process.pid}`;
+  const making = mkdtempSync(`${folder}.new-`);
   const args = [
     ...['build', '-mod=readonly', '-buildvcs=false', '-p', String(PARALLEL)],
     ...['-ldflags', `-s -w -X ${VERSION_VARIABLE}=${version}`, '-o', join(making, 'pulumi'), PACKAGE],
@@ -84,7 +85,7 @@ async function build(folder: string, version: string, go_: string, say: (line: s
           `In test/deploy-azure/cli: go ${args.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg)).join(' ')}\n${output}`,
       );
     }
-    if (!existsSync(folder)) renameSync(making, folder);
+    keepFolder(making, folder);
   } finally {
     clearInterval(beat);
     rmSync(making, { recursive: true, force: true });

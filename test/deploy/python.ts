@@ -1,8 +1,9 @@
 /** Virtual environments of Python for the deploy tests: made once for each requirements file, then reused. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepFolder } from '../support/kept-folder';
 
 const CACHE = join(__dirname, '../../node_modules/.cache/chargeonce');
 const OLDEST = [3, 10] as const;
@@ -58,7 +59,7 @@ async function pythonVersion(): Promise<string> {
 /** Made under another name and renamed at the end, so that what is found is complete. */
 async function install(file: string, folder: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
-  const making = `${folder}-${process.pid}`;
+  const making = mkdtempSync(`${folder}.new-`);
   try {
     const made = await run('python3', ['-m', 'venv', making]);
     if (made.code !== 0) {
@@ -71,7 +72,7 @@ async function install(file: string, folder: string): Promise<void> {
     if (installed.code !== 0) {
       throw new PythonMissing(`pip cannot install ${file}: does it reach its index?\n${installed.output}`);
     }
-    if (!existsSync(folder)) renameSync(making, folder);
+    keepFolder(making, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });
   }

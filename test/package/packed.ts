@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildImages } from '../../runtime/image/build';
+import { keepFolder } from '../support/kept-folder';
 
 export const ROOT = join(__dirname, '../..');
 
@@ -95,7 +96,7 @@ async function cached(name: string, make: (folder: string) => Promise<void>): Pr
   const fresh = mkdtempSync(join(CACHE, `${name}.new-`));
   try {
     await make(fresh);
-    if (!existsSync(home)) renameSync(fresh, home);
+    keepFolder(fresh, home);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
