@@ -1,5 +1,5 @@
 /**
- * The test entry: builds the bundles, runs the suites one after another, and sums up.
+ * The test entry: builds the bundles, runs the suites, and sums up.
  * `npm test` runs all of them, `npm test -- unit ledger` only these. The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
@@ -16,6 +16,9 @@ import { ENDED, STARTED } from './support/running-files';
 const SUITES = ['unit', 'emulators', 'aws', 'azure', 'ledger', 'sources', 'simulator', 'bugs', 'faults', 'package'];
 /** Run when they are named: they need Python and its package index, or Go and its module proxy. */
 const ON_REQUEST = ['deploy', 'deploy-azure'];
+/** One file at a time on a server of its own, which it waits for: these keep half a core busy, beside those that compute. */
+const BESIDE = ['ledger', 'simulator'];
+const COMPUTING = ['unit', 'emulators', 'aws', 'azure'];
 /** These wait for processes, leases and timers more than they compute: three files at a time keep two cores busy. */
 const WAITING = ['sources', 'bugs', 'faults'];
 const ROOT = join(__dirname, '..');
@@ -51,20 +54,38 @@ async function main(): Promise<void> {
   }
   console.log('== bundles');
   for (const { name, bytes } of await buildImages()) console.log(`   ${name} ${(bytes / 1024 / 1024).toFixed(2)} MiB`);
-  const results: Result[] = [];
-  for (const suite of asked.length === 0 ? SUITES : all.filter((name) => asked.includes(name))) {
-    results.push(await runSuite(suite));
-  }
-  summarize(results, secondsSince(started));
+  const wanted = asked.length === 0 ? SUITES : all.filter((name) => asked.includes(name));
+  const results = await runSuites(wanted);
+  const inOrder = wanted.flatMap((name) => results.filter(({ suite }) => suite === name));
+  summarize(inOrder, secondsSince(started));
 }
 
-async function runSuite(suite: string): Promise<Result> {
-  console.log(`\n== ${suite}`);
+/** Those that wait beside those that compute, then all others one after another. */
+async function runSuites(wanted: readonly string[]): Promise<Result[]> {
+  const computing = wanted.filter((name) => COMPUTING.includes(name));
+  const beside = computing.length === 0 ? [] : wanted.filter((name) => BESIDE.includes(name));
+  const first = await Promise.all([inTurn(computing), inTurn(beside, [])]);
+  const rest = wanted.filter((name) => !computing.includes(name) && !beside.includes(name));
+  return [...first.flat(), ...(await inTurn(rest))];
+}
+
+/** @param held filled with what a suite says, which is printed when it has ended: so no two suites talk at once */
+async function inTurn(suites: readonly string[], held?: string[]): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const suite of suites) {
+    results.push(await runSuite(suite, held));
+    for (const line of held?.splice(0) ?? []) console.log(line);
+  }
+  return results;
+}
+
+async function runSuite(suite: string, held?: string[]): Promise<Result> {
+  say(`\n== ${suite}`, held);
   const folder = mkdtempSync(join(tmpdir(), 'chargeonce-test-'));
   const report = join(folder, 'report.json');
   const started = performance.now();
   try {
-    const code = await runVitest(suite, report);
+    const code = await runVitest(suite, report, held);
     return { suite, seconds: secondsSince(started), ...count(report, code) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -72,7 +93,7 @@ async function runSuite(suite: string): Promise<Result> {
 }
 
 /** Runs a suite with its output passed on, and says what is running whenever it has been silent for long. */
-async function runVitest(suite: string, report: string): Promise<number | null> {
+async function runVitest(suite: string, report: string, held?: string[]): Promise<number | null> {
   const args = [
     join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'),
     ...['run', '--config', 'test/vitest.config.mts', '--project', suite, '--passWithNoTests'],
@@ -98,8 +119,8 @@ async function runVitest(suite: string, report: string): Promise<number | null> 
       if (line.startsWith(STARTED)) running.add(line.slice(STARTED.length));
       else if (line.startsWith(ENDED)) running.delete(line.slice(ENDED.length));
       else {
-        console.log(line);
-        beat();
+        say(line, held);
+        if (held === undefined) beat();
       }
     });
   }
@@ -109,6 +130,11 @@ async function runVitest(suite: string, report: string): Promise<number | null> 
   process.off('SIGINT', stop).off('SIGTERM', stop);
   clearTimeout(heartbeat);
   return code;
+}
+
+function say(line: string, held?: string[]): void {
+  if (held === undefined) console.log(line);
+  else held.push(line);
 }
 
 interface Report {

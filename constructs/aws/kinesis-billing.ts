@@ -13,6 +13,7 @@ import type { ILeaseTable } from './lease-table/lease-table-base';
 import { LedgerDatabase } from './ledger/ledger-database';
 import type { ILedgerDatabase } from './ledger/ledger-login';
 import { BillingMonitoring } from './monitoring/billing-monitoring';
+import { checkNeeded } from './needed-props';
 import { refuseSnapshot } from './removal-check';
 import type { SpendCap } from './spend-cap';
 import { BillingStream } from './stream/billing-stream';
@@ -99,6 +100,7 @@ export class KinesisBilling extends Construct {
   /** @throws when a part that it makes would refuse what it is given; when a snapshot is to be left behind */
   constructor(scope: Construct, id: string, props: KinesisBillingProps) {
     super(scope, id);
+    checkNeeded(this.node.path, props, ['stripeKey', 'spendCap']);
     const { removalPolicy } = props;
     refuseSnapshot(this.node.path, removalPolicy);
     const kept = removalPolicy === undefined ? {} : { removalPolicy };

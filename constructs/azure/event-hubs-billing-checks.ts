@@ -10,19 +10,22 @@ import type { CheckpointSettings, EventHubsBillingArgs } from './event-hubs-bill
 import { wrongLedgerDatabase } from './ledger/ledger-checks';
 import type { LedgerDatabase } from './ledger/ledger-database';
 import { wrongMonitoring } from './monitoring/monitoring-checks';
+import { wrongResourceGroup } from './shared/needed-args';
 import { found, refuseWrongArgs, type WrongArg } from './shared/wrong-args';
 
 /** What the consumer's checks know of a hub. */
 type Hub = Pick<BillingEventHub, 'partitionCount' | 'retentionHours' | 'consumerGroupName'>;
 
 /** @throws all that is wrong with the pattern and with each part that it would make, in one error */
-export function checkBilling(name: string, args: EventHubsBillingArgs): void {
+export function checkBilling(name: string, given: EventHubsBillingArgs): void {
+  const args = { ...given };
   const wrongHub = isPart<BillingEventHub>(args.eventHub) ? [] : wrongEventHub(`${name}-hub`, { ...args.eventHub });
   const hub: Hub = isPart<BillingEventHub>(args.eventHub)
     ? args.eventHub
     : eventHubPlan(`${name}-hub`, { ...args.eventHub });
   const isWrong = (prop: keyof Hub) => wrongHub.some((each) => each.prop === prop);
   refuseWrongArgs('EventHubsBilling', name, [
+    wrongResourceGroup(args),
     ...under('eventHub', wrongHub),
     ...wrongStore(args, isWrong('consumerGroupName') ? undefined : hub.consumerGroupName),
     ...wrongLedgerPart(name, args),

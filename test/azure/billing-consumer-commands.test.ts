@@ -56,6 +56,13 @@ describe('the ops command', () => {
     expect(start?.read).toBe(TEMPLATE);
   });
 
+  it('finds a resource group whose name has parentheses, which a shell would take for its own', async () => {
+    const resourceGroupName = 'billing(eu)';
+    const run = await runConsumer((args) => ({ ...args, resourceGroupName }));
+    const calls = callsOfAz((await knownValue(run.result.opsCommand)) ?? '');
+    expect(calls.map(({ args }) => args[args.indexOf('--resource-group') + 1])).toEqual(['billing(eu)', 'billing(eu)']);
+  });
+
   it('has no secret in it, and no value of a setting', async () => {
     const run = await runConsumer((args) => ({ ...args, environment: { LOG_LEVEL: 'debug' } }));
     expect(await knownValue(run.result.opsCommand)).not.toMatch(/debug|stripe|PG/);

@@ -11,6 +11,7 @@ import { FLEET_STRIPE_RPS, MAX_HEALTHY_PERCENT } from '../../shared/limits';
 import type { ConsumerMetricName } from '../../shared/metric-names';
 import { checkMaxShards } from '../lease-table/lease-checks';
 import { warnOfUnknownRoots } from '../ledger/ledger-roots';
+import { checkNeeded } from '../needed-props';
 import { packagedImage } from '../packaged-image';
 import { refuseSnapshot } from '../removal-check';
 import { StripeMode } from '../stripe-mode';
@@ -62,6 +63,7 @@ export class BillingConsumer extends Construct implements ec2.IConnectable, iam.
    */
   constructor(scope: Construct, id: string, props: BillingConsumerProps) {
     super(scope, id);
+    checkNeeded(this.node.path, props, ['stream', 'leaseTable', 'ledger', 'stripeKey', 'spendCap']);
     this.desiredCount = props.desiredCount ?? 2;
     this.metricsService = Names.uniqueResourceName(this, {
       maxLength: 200,

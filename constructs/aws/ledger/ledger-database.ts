@@ -6,6 +6,7 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import * as secrets from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { checkNeeded } from '../needed-props';
 import {
   type ImportedClusterOptions,
   type ImportedInstanceOptions,
@@ -73,6 +74,7 @@ export class LedgerDatabase extends Construct implements ILedgerDatabase {
    */
   constructor(scope: Construct, id: string, props: LedgerDatabaseProps) {
     super(scope, id);
+    checkNeeded(this.node.path, props, ['vpc']);
     this.databaseName = props.databaseName ?? 'chargeonce';
     checkLedger(this.node.path, props);
 

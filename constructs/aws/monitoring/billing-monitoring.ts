@@ -4,6 +4,7 @@ import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import { Construct, type IConstruct } from 'constructs';
 import { ALARM_NAMES, type AlarmName } from '../../shared/alarm-texts';
 import { wrongProp } from '../../shared/check';
+import { checkNeeded } from '../needed-props';
 import { type AlarmSpec, createAlarm, isPage } from './billing-monitoring-alarm';
 import { serviceAlarms, workerAlarms } from './billing-monitoring-consumer';
 import { dashboardRows } from './billing-monitoring-dashboard';
@@ -24,6 +25,7 @@ export class BillingMonitoring extends Construct {
   /** @throws when `disable` names no alarm or leaves none that pages; when the lag would page before it warns, or too late */
   constructor(scope: Construct, id: string, props: BillingMonitoringProps) {
     super(scope, id);
+    checkNeeded(this.node.path, props, ['consumer']);
     const disabled = props.disable ?? [];
     this.checkNames(disabled);
     const figures = props.ledger === undefined ? undefined : ledgerFigures(props.ledger);

@@ -1,3 +1,4 @@
+import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { CheckpointSku, CheckpointStoreArgs } from './checkpoint-store-args';
 import { containerNameOf, isContainerName } from './container-name';
@@ -17,7 +18,7 @@ const WHY_ALONE =
 
 /** @throws when Azure would refuse a name in the middle of a deploy, or when the account would be shared */
 export function planContainer(name: string, args: CheckpointStoreArgs): string {
-  refuseWrongArgs('CheckpointStore', name, wrongCheckpointStore(args));
+  refuseWrongArgs('CheckpointStore', name, [wrongResourceGroup(args), ...wrongCheckpointStore({ ...args })]);
   return nameOf(args);
 }
 
@@ -94,6 +95,12 @@ function wrongExisting({ existingAccount, ...others }: StoreSettings): (WrongArg
   const ours = (['accountName', 'sku', 'allowedSubnetIds'] as const).filter((each) => others[each] !== undefined);
   const said: unknown = existingAccount.nothingElseUsesIt;
   return [
+    wrongWhenMissing(
+      'existingAccount.accountName',
+      existingAccount.accountName,
+      'the name of a storage account',
+      'The container is made in it.',
+    ),
     ...ours.map((prop) => ({
       prop,
       received: Array.isArray(others[prop]) ? 'a list' : shown(others[prop]),

@@ -2,6 +2,7 @@
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { FLEET_STRIPE_RPS } from '../../shared/limits';
 import { wrongStripeRate } from '../../shared/stripe-rate';
+import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
@@ -59,12 +60,26 @@ const OWNED: readonly string[] = [
 
 /** @throws all that is wrong with the arguments, in one error */
 export function checkConsumer(component: string, name: string, args: BillingConsumerArgs): void {
-  const { partitionCount } = args.eventHub;
-  const unreached = args.ledger.server !== undefined && args.ledger.environmentSubnetId === undefined;
+  const missing = missingParts({ ...args });
   refuseWrongArgs(component, name, [
-    ...wrongConsumer(name, args, partitionCount),
-    wrongPlace(args, unreached),
-    wrongLedger(args),
+    wrongResourceGroup(args),
+    ...missing,
+    ...wrongConsumer(name, { ...args }, args?.eventHub?.partitionCount),
+    ...(missing.length > 0 ? [] : wrongTogether(args)),
+  ]);
+}
+
+function wrongTogether(args: BillingConsumerArgs): (WrongArg | undefined)[] {
+  const unreached = args.ledger.server !== undefined && args.ledger.environmentSubnetId === undefined;
+  return [wrongPlace(args, unreached), wrongLedger(args)];
+}
+
+function missingParts(args: Partial<BillingConsumerArgs>): WrongArg[] {
+  const wayOut = 'A consumer works between the three. EventHubsBilling makes all of them with it.';
+  return found([
+    wrongWhenMissing('eventHub', args.eventHub, 'a BillingEventHub', wayOut),
+    wrongWhenMissing('checkpointStore', args.checkpointStore, 'a CheckpointStore', wayOut),
+    wrongWhenMissing('ledger', args.ledger, 'a LedgerDatabase', wayOut),
   ]);
 }
 

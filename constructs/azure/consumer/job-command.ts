@@ -42,8 +42,15 @@ function whereabouts(job: JobToStart): pulumi.Output<string> {
   return pulumi
     .all([subscription, job.resourceGroupName] as const)
     .apply(([id, group]) =>
-      [...(id === undefined ? [] : [`--subscription ${id}`]), `--resource-group ${group}`, `--name ${job.name}`].join(
-        ' ',
-      ),
+      [
+        ...(id === undefined ? [] : [`--subscription ${id}`]),
+        `--resource-group ${quoted(group)}`,
+        `--name ${job.name}`,
+      ].join(' '),
     );
+}
+
+/** Resource groups may have parentheses, which mean something to a shell. */
+function quoted(group: string): string {
+  return /[()]/.test(group) ? `'${group}'` : group;
 }

@@ -1,6 +1,7 @@
 import type * as pulumi from '@pulumi/pulumi';
 import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
 import { EVENT_HUB_NAME } from '../../../runtime/contract/event-hub-names';
+import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { parseContainerId } from './capture';
@@ -27,7 +28,7 @@ export interface EventHubPlan {
 
 /** @throws when Event Hubs would refuse a value in the middle of a deploy, or when events could be lost with it */
 export function planEventHub(name: string, args: BillingEventHubArgs): EventHubPlan {
-  refuseWrongArgs('BillingEventHub', name, wrongEventHub(name, args));
+  refuseWrongArgs('BillingEventHub', name, [wrongResourceGroup(args), ...wrongEventHub(name, { ...args })]);
   return eventHubPlan(name, args);
 }
 
@@ -56,7 +57,7 @@ export function wrongEventHub(name: string, args: Partial<BillingEventHubArgs>):
     ...(limits === undefined ? [] : [...wrongHub(plan, limits), ...wrongUnits(args, plan, limits)]),
     wrongName(args.eventHubName === undefined ? 'eventHubName (the component’s name)' : 'eventHubName', plan),
     wrongGroup(plan.consumerGroupName),
-    wrongCapture(args.capture?.containerId),
+    args.capture === undefined ? undefined : wrongCapture(args.capture.containerId),
   ]);
 }
 
@@ -141,13 +142,14 @@ function wrongGroup(group: string): WrongArg | undefined {
   return { prop: 'consumerGroupName', received: shown(group), allowed, wayOut };
 }
 
-function wrongCapture(containerId: pulumi.Input<string> | undefined): WrongArg | undefined {
-  if (typeof containerId !== 'string' || parseContainerId(containerId) !== undefined) return undefined;
-  return {
-    prop: 'capture.containerId',
-    received: shown(containerId),
-    allowed:
-      '/subscriptions/…/resourceGroups/…/providers/Microsoft.Storage/storageAccounts/…/blobServices/default/containers/…',
-    wayOut: 'Give the id of the container itself, not of its account: the container’s `id` in a program.',
-  };
+function wrongCapture(containerId: pulumi.Input<string>): WrongArg | undefined {
+  const prop = 'capture.containerId';
+  const allowed =
+    '/subscriptions/…/resourceGroups/…/providers/Microsoft.Storage/storageAccounts/…/blobServices/default/containers/…';
+  const wayOut = 'Give the id of the container itself, not of its account: the container’s `id` in a program.';
+  const missing = wrongWhenMissing(prop, containerId, allowed, wayOut);
+  if (missing !== undefined || typeof containerId !== 'string') return missing;
+  return parseContainerId(containerId) === undefined
+    ? { prop, received: shown(containerId), allowed, wayOut }
+    : undefined;
 }

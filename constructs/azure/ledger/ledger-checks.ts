@@ -1,4 +1,5 @@
 import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
+import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
 
@@ -41,7 +42,7 @@ export interface LedgerPlan {
 
 /** @throws when Azure would refuse a value after the network was made, or when the ledger would not survive its server */
 export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
-  refuseWrongArgs('LedgerDatabase', name, wrongLedgerDatabase(name, args));
+  refuseWrongArgs('LedgerDatabase', name, [wrongResourceGroup(args), ...wrongLedgerDatabase(name, { ...args })]);
   return ledgerPlan(args);
 }
 
@@ -62,7 +63,8 @@ function ledgerPlan(args: LedgerSettings): LedgerPlan {
 export function wrongLedgerDatabase(name: string, args: LedgerSettings): WrongArg[] {
   const plan = ledgerPlan(args);
   return found([
-    ...(args.existing === undefined ? [] : besideExisting(args)),
+    ...(args.existing === undefined ? [] : [missingServer(args.existing), ...besideExisting(args)]),
+    ...(args.network === undefined ? [] : missingPlaces(args.network)),
     args.existing === undefined && args.network === undefined ? wrongName(name) : undefined,
     wrongVersion(plan.version),
     tierOf(plan.skuName) === undefined ? wrongSize(plan.skuName) : undefined,
@@ -76,6 +78,29 @@ export function wrongLedgerDatabase(name: string, args: LedgerSettings): WrongAr
     }),
     wrongDatabase(plan.databaseName),
   ]);
+}
+
+function missingServer({ serverName }: NonNullable<LedgerSettings['existing']>): WrongArg | undefined {
+  const allowed = 'the name of a flexible server';
+  return wrongWhenMissing('existing.serverName', serverName, allowed, 'The ledger is a database of that server.');
+}
+
+function missingPlaces(network: NonNullable<LedgerSettings['network']>): (WrongArg | undefined)[] {
+  const wayOut = 'The server is in that network and nowhere else. Leave network out for one of its own.';
+  return [
+    wrongWhenMissing(
+      'network.subnetId',
+      network.subnetId,
+      'the id of a subnet delegated to Microsoft.DBforPostgreSQL/flexibleServers',
+      wayOut,
+    ),
+    wrongWhenMissing(
+      'network.privateDnsZoneId',
+      network.privateDnsZoneId,
+      'the id of a private DNS zone that ends with .postgres.database.azure.com and is linked to the network',
+      wayOut,
+    ),
+  ];
 }
 
 function besideExisting(args: LedgerSettings): WrongArg[] {

@@ -1,6 +1,7 @@
 /** What alerts refuse at preview, before anything is made. */
 import { ALERT_NAMES } from '../../shared/alarm-texts-azure';
 import type { BillingEventHub } from '../event-hub/billing-event-hub';
+import { wrongWhenMissing } from '../shared/needed-args';
 import { found, shown, type WrongArg } from '../shared/wrong-args';
 import type { BillingMonitoringArgs } from './billing-monitoring-args';
 import { lagLimits } from './worker-alerts';
@@ -34,6 +35,16 @@ export function wrongMonitoring(args: Checked): WrongArg[] {
           wayOut: 'Azure would refuse the action group, and with it every alert.',
         },
   ]);
+}
+
+/** What is wrong when nobody says where the workers' log is. */
+export function missingWorkspace(args: Partial<BillingMonitoringArgs> | undefined): WrongArg | undefined {
+  return wrongWhenMissing(
+    'workspaceId',
+    args?.workspaceId,
+    'the id of a Log Analytics workspace',
+    'Alerts and charts read the workers’ lines there. A BillingConsumer has its `workspaceId`.',
+  );
 }
 
 function wrongLag({ lagMinutes, eventHub }: Checked): WrongArg | undefined {
