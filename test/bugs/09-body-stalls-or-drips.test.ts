@@ -20,7 +20,7 @@ describe.each([
 ] as const)('the body %s', (_name, reply) => {
   it.each(['createIntent', 'confirmIntent', 'retrieveIntent'] as const)('%s ends as no answer', async (call) => {
     server.script(reply);
-    const answer = await stripeFor(server, { timeoutMs: 200 })[call](row());
+    const answer = await stripeFor(server, { timeoutMs: 1_000 })[call](row());
     expect(answer.kind).toBe('no_answer');
     expect('message' in answer && answer.message).toContain('headers arrived (HTTP 200, request req_1)');
     expect(server.seen).toHaveLength(1);
@@ -28,7 +28,7 @@ describe.each([
 
   it('the intent is then read, and shows what became of the confirm', async () => {
     server.script(reply, json(200, intent()));
-    const stripe = stripeFor(server, { timeoutMs: 200 });
+    const stripe = stripeFor(server, { timeoutMs: 1_000 });
     expect(await stripe.confirmIntent(row())).toMatchObject({ kind: 'no_answer' });
     expect(await stripe.retrieveIntent(row())).toMatchObject({ kind: 'intent', intent: { status: 'succeeded' } });
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);

@@ -90,8 +90,8 @@ const CASES: readonly Case[] = [
   { name: '304', reply: text(304, ''), answer: unknown(304) },
   { name: 'a reset', reply: reset, answer: { kind: 'no_answer' } },
   { name: 'a body cut short', reply: truncated(JSON.stringify(intent())), answer: { kind: 'no_answer' } },
-  { name: 'headers, then nothing', reply: stallAfterHeaders, answer: { kind: 'no_answer' }, timeoutMs: 200 },
-  { name: 'headers, then a drip', reply: drip, answer: { kind: 'no_answer' }, timeoutMs: 200 },
+  { name: 'headers, then nothing', reply: stallAfterHeaders, answer: { kind: 'no_answer' }, timeoutMs: 500 },
+  { name: 'headers, then a drip', reply: drip, answer: { kind: 'no_answer' }, timeoutMs: 500 },
   {
     name: 'a gzip that is none',
     reply: text(200, JSON.stringify(intent()), { 'content-encoding': 'gzip' }),

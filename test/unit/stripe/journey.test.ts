@@ -150,7 +150,7 @@ describe('faults after the money moved end unknown, and the read finds the charg
   ] as const)('%s', async (what) => {
     const saved = await created();
     emulator.faults.add({ on: 'confirm', when: 'before-respond', what });
-    const plain = stripeFor({ url: new URL(emulator.url) }, { timeoutMs: 300 });
+    const plain = stripeFor({ url: new URL(emulator.url) }, { timeoutMs: 1_000 });
     const answer = await plain.confirmIntent(saved);
     expect(['no_answer', 'server_error', 'wrong_shape']).toContain(answer.kind);
     expect(intentOf(await room().retrieveIntent(saved)).status).toBe('succeeded');
