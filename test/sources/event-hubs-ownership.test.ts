@@ -20,6 +20,7 @@ function storeOf(owner: string, container: ContainerClient = world().container) 
     claimed: () => undefined,
     unanswered: () => undefined,
     lost: (partitionId, by) => lost.push(`${partitionId}:${by}`),
+    unreadable: () => undefined,
   };
   return { lost, store: new BlobStore({ container, owner, host: systemHost, listener }) };
 }

@@ -116,4 +116,5 @@ export const deaf: OwnershipListener = {
   claimed: () => undefined,
   unanswered: () => undefined,
   lost: () => undefined,
+  unreadable: () => undefined,
 };

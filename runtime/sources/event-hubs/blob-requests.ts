@@ -6,8 +6,11 @@ import { isNotFound } from './azure-errors';
 export type Metadata = Readonly<Record<string, string>>;
 
 export interface FoundBlob {
+  /** With names in lower case: tools that copy containers write them in another one. */
   readonly metadata: Metadata;
   readonly etag: string;
+  /** Milliseconds since the epoch by the storage's clock. */
+  readonly writtenAt: number;
 }
 
 export interface ListedBlob extends FoundBlob {
@@ -36,8 +39,9 @@ export class BlobRequests {
   /** Undefined when there is none. */
   async read(name: string): Promise<FoundBlob | undefined> {
     try {
-      const { metadata = {}, etag = '' } = await this.timed((limit) => this.blob(name).getProperties(limit));
-      return { metadata, etag };
+      const found = await this.timed((limit) => this.blob(name).getProperties(limit));
+      const { metadata, etag = '', lastModified } = found;
+      return { metadata: lowerCase(metadata), etag, writtenAt: lastModified?.getTime() ?? 0 };
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -71,9 +75,10 @@ export class BlobRequests {
       const found: ListedBlob[] = [];
       const pages = this.options.container.listBlobsFlat({ prefix, includeMetadata: true, ...limit }).byPage();
       for await (const { segment, date } of pages) {
-        for (const { name, metadata = {}, properties } of segment.blobItems) {
+        for (const { name, metadata, properties } of segment.blobItems) {
           const { etag, lastModified } = properties;
-          found.push({ name: name.slice(prefix.length), metadata, etag, lastModified: this.ours(lastModified, date) });
+          const blob = { metadata: lowerCase(metadata), etag, writtenAt: lastModified.getTime() };
+          found.push({ name: name.slice(prefix.length), ...blob, lastModified: this.ours(lastModified, date) });
         }
       }
       return found;
@@ -112,4 +117,8 @@ export class BlobRequests {
       done.abort();
     }
   }
+}
+
+function lowerCase(metadata: Metadata = {}): Metadata {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value]));
 }

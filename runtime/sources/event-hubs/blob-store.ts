@@ -3,19 +3,19 @@
  * Microsoft publishes: a first claim is conditional, so that of two workers that start together one wins; a checkpoint
  * never moves backwards; and whoever holds a partition is told at once when the blobs say that somebody else does.
  */
-import type { Checkpoint, CheckpointStore, PartitionOwnership } from '@azure/event-hubs';
+import {
+  type Checkpoint,
+  type CheckpointStore,
+  type EventPosition,
+  earliestEventPosition,
+  type PartitionOwnership,
+} from '@azure/event-hubs';
 import type { ContainerClient } from '@azure/storage-blob';
 import type { Host } from '../../host/host';
 import { isConditionFailed } from './azure-errors';
 import { type BlobKind, blobName, blobPrefix, type GroupName } from './blob-names';
 import { BlobRequests, type FoundBlob, type ListedBlob } from './blob-requests';
-
-/** Where a consumer goes on, exclusively. */
-export interface EventPlace {
-  readonly sequenceNumber: number;
-  /** Opaque. */
-  readonly offset: string;
-}
+import { checkpointMetadata, type EventPlace, type Start, startOf } from './checkpoint-metadata';
 
 export type CheckpointOutcome =
   | 'written'
@@ -42,6 +42,8 @@ export interface OwnershipListener {
   unanswered(partitionId: string, sentAt: number): void;
   /** The blobs name another owner, or none. */
   lost(partitionId: string, owner: string): void;
+  /** Its checkpoint cannot be understood: it was given back. */
+  unreadable(partitionId: string, why: string): void;
 }
 
 export interface Ownership {
@@ -58,6 +60,8 @@ export interface BlobStoreOptions {
   readonly owner: string;
   readonly host: Host;
   readonly listener: OwnershipListener;
+  /** When the hub was created, in milliseconds since the epoch, as it says itself. Default: nobody is asked. */
+  readonly hubCreatedOn?: () => Promise<number | undefined>;
   /**
    * Host name of the namespace, which blobs are filed under. Default: what the client calls it, which behind a private
    * endpoint is the endpoint's name; autoscalers and clients of other languages look under the namespace's own.
@@ -75,7 +79,8 @@ export class BlobStore implements CheckpointStore {
   /** The client must have it as its `identifier`, or its own claims would look like somebody else's. */
   readonly owner: string;
   /** The checkpoints as they were listed last, from which the client goes on. */
-  private starts: ReadonlyMap<string, EventPlace> = new Map();
+  private starts: ReadonlyMap<string, Start> = new Map();
+  private createdOn: number | undefined;
 
   /** The partition that was claimed last: if it is new, the client asks for its checkpoint next. */
   private claimedLast: string | undefined;
@@ -101,11 +106,10 @@ export class BlobStore implements CheckpointStore {
       throw error;
     });
     for (const { name: partitionId, metadata, etag, lastModified } of blobs) {
-      // A blob that is no ownership does not stop the balancing of all others.
-      if (metadata.ownerid === undefined) continue;
-      const ownership = { ...group, partitionId, ownerId: metadata.ownerid, lastModifiedTimeInMs: lastModified, etag };
-      found.push(ownership);
-      if (metadata.ownerid !== this.owner) listener.lost(partitionId, metadata.ownerid);
+      // Left out, a blob without an owner could not be claimed by anybody: a first claim asks that there is none.
+      const ownerId = metadata.ownerid ?? NOBODY;
+      found.push({ ...group, partitionId, ownerId, lastModifiedTimeInMs: lastModified, etag });
+      if (ownerId !== this.owner) listener.lost(partitionId, ownerId);
     }
     listener.listed(
       found.map(({ partitionId, ownerId, lastModifiedTimeInMs = 0 }) => ({
@@ -124,7 +128,7 @@ export class BlobStore implements CheckpointStore {
 
   /** For the processor's own calls, which this source does not make. */
   async updateCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    await this.writeCheckpoint(checkpoint, checkpoint.partitionId, checkpoint);
+    await this.writeCheckpoint(checkpoint, checkpoint.partitionId, checkpoint, this.createdOn);
   }
 
   async listCheckpoints(
@@ -133,36 +137,58 @@ export class BlobStore implements CheckpointStore {
     consumerGroup: string,
   ): Promise<Checkpoint[]> {
     const group = { fullyQualifiedNamespace, eventHubName, consumerGroup };
-    const found: Checkpoint[] = [];
-    const blobs = await this.list(group, 'checkpoint').catch(async (error: unknown) => {
+    const starts = await this.listStarts(group).catch(async (error: unknown) => {
       // The client forgets what it has claimed, and would leave it unread until the ownership ends.
       if (this.claimedLast !== undefined) await this.release(group, this.claimedLast).catch(() => undefined);
       throw error;
     });
-    for (const { name: partitionId, metadata } of blobs) {
-      const place = placeOf(metadata);
-      if (place === undefined) continue;
-      found.push({ ...group, partitionId, ...place });
-    }
-    this.starts = new Map(
-      found.map(({ partitionId, sequenceNumber, offset }) => [partitionId, { sequenceNumber, offset }]),
+    this.starts = starts;
+    // Where no offset is known, the client asks for the position to begin at: see `positions`.
+    return [...starts].flatMap(([partitionId, start]) =>
+      start.kind === 'behind' && start.place.offset !== '' ? [{ ...group, partitionId, ...start.place }] : [],
     );
-    return found;
   }
 
-  /** Writes it if this worker still owns the partition and nobody has come further. Rejects when the storage fails. */
-  async writeCheckpoint(group: GroupName, partitionId: string, place: EventPlace): Promise<CheckpointOutcome> {
+  /**
+   * Where the client begins a partition of which it was given no checkpoint, by id: behind a number that has no offset,
+   * else at the oldest event. Asked after each `listCheckpoints`; of a partition that is not in it, the client would take
+   * the newest event.
+   */
+  get positions(): Record<string, EventPosition> {
+    const position = (partitionId: string): EventPosition => {
+      const start = this.starts.get(partitionId);
+      if (start?.kind !== 'behind') return earliestEventPosition;
+      return { sequenceNumber: start.place.sequenceNumber, isInclusive: false };
+    };
+    // The client refuses a record without any key.
+    return new Proxy({ '0': earliestEventPosition }, { get: (_, partitionId) => position(String(partitionId)) });
+  }
+
+  /**
+   * Writes it if this worker still owns the partition and nobody has come further. Rejects when the storage fails.
+   *
+   * @param hubCreatedOn of the hub that the place is in, in milliseconds since the epoch
+   */
+  async writeCheckpoint(
+    group: GroupName,
+    partitionId: string,
+    place: EventPlace,
+    hubCreatedOn?: number,
+  ): Promise<CheckpointOutcome> {
     if (!(await this.stillOwns(group, partitionId))) return 'lost';
-    const metadata = { sequencenumber: String(place.sequenceNumber), offset: place.offset };
+    const name = blobName(this.filed(group), 'checkpoint', partitionId);
+    let refused: { readonly etag: string | undefined; readonly error: unknown } | undefined;
     for (let race = 0; race < RACES; race += 1) {
-      const found = await this.read(group, 'checkpoint', partitionId);
-      const before = found === undefined ? undefined : placeOf(found.metadata);
-      if (before !== undefined && before.sequenceNumber >= place.sequenceNumber) return 'newer';
+      const found = await this.requests.read(name);
+      if (refused !== undefined && refused.etag === found?.etag) throw refused.error;
+      const before = found && startOf(found.metadata, found.writtenAt, hubCreatedOn);
+      if (before?.kind === 'behind' && before.place.sequenceNumber >= place.sequenceNumber) return 'newer';
       try {
-        await this.requests.write(blobName(this.filed(group), 'checkpoint', partitionId), metadata, found?.etag);
+        await this.requests.write(name, checkpointMetadata(place, hubCreatedOn), found?.etag);
         return 'written';
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
+        refused = { etag: found?.etag, error };
       }
     }
     throw new Error(`The checkpoint of partition ${partitionId} is written by others all the time`);
@@ -179,9 +205,14 @@ export class BlobStore implements CheckpointStore {
     }
   }
 
-  /** Where reading begins after the last look at the checkpoints; undefined: at the oldest event. */
-  startOf(partitionId: string): EventPlace | undefined {
+  /** Where reading begins after the last look at the checkpoints; undefined: there was none. */
+  startOf(partitionId: string): Start | undefined {
     return this.starts.get(partitionId);
+  }
+
+  /** When the hub was created that the last look at the checkpoints was for. */
+  get hubCreatedOn(): number | undefined {
+    return this.createdOn;
   }
 
   /** Whether the container answers. Rejects with the storage's error otherwise. */
@@ -199,8 +230,8 @@ export class BlobStore implements CheckpointStore {
   /** Deletes a checkpoint that is beyond this place, so that the partition is read from its oldest event. */
   async dropCheckpoint(group: GroupName, partitionId: string, beyond: number): Promise<void> {
     const found = await this.read(group, 'checkpoint', partitionId);
-    const place = found === undefined ? undefined : placeOf(found.metadata);
-    if (found === undefined || place === undefined || place.sequenceNumber <= beyond) return;
+    const start = found && startOf(found.metadata, found.writtenAt, undefined);
+    if (found === undefined || start?.kind !== 'behind' || start.place.sequenceNumber <= beyond) return;
     await this.requests.delete(blobName(this.filed(group), 'checkpoint', partitionId), found.etag);
   }
 
@@ -244,8 +275,26 @@ export class BlobStore implements CheckpointStore {
       if (!isConditionFailed(error)) throw error;
       // A first try whose answer was lost looks the same: then the blob says what was wanted.
       const found = await this.read(wanted, 'ownership', wanted.partitionId);
-      return found?.metadata.ownerid === wanted.ownerId && wanted.ownerId !== NOBODY ? { etag: found.etag } : undefined;
+      if (found?.metadata.ownerid === wanted.ownerId && wanted.ownerId !== NOBODY) return { etag: found.etag };
+      // Nobody was faster: it is refused for another reason, such as a lease on the blob, and always will be.
+      if (found?.etag === wanted.etag) throw error;
+      return undefined;
     }
+  }
+
+  /** The checkpoints of the hub that is there now. Rejects when that of the partition just claimed is not understood. */
+  private async listStarts(group: GroupName): Promise<ReadonlyMap<string, Start>> {
+    const [hubCreatedOn, blobs] = await Promise.all([this.options.hubCreatedOn?.(), this.list(group, 'checkpoint')]);
+    this.createdOn = hubCreatedOn;
+    const starts = new Map(
+      blobs.map(({ name, metadata, writtenAt }) => [name, startOf(metadata, writtenAt, hubCreatedOn)] as const),
+    );
+    const claimed = this.claimedLast;
+    const start = claimed === undefined ? undefined : starts.get(claimed);
+    if (claimed === undefined || start?.kind !== 'unreadable') return starts;
+    const why = `its checkpoint, the blob ${blobName(this.filed(group), 'checkpoint', claimed)}, cannot be read: ${start.why}`;
+    this.options.listener.unreadable(claimed, why);
+    throw new Error(`Partition ${claimed} is not read: ${why}`);
   }
 
   private async ownerOf(group: GroupName, partitionId: string): Promise<string> {
@@ -264,12 +313,4 @@ export class BlobStore implements CheckpointStore {
   private list(group: GroupName, kind: BlobKind): Promise<ListedBlob[]> {
     return this.requests.list(blobPrefix(this.filed(group), kind));
   }
-}
-
-/** Undefined when the metadata are no checkpoint. */
-function placeOf(metadata: Readonly<Record<string, string>>): EventPlace | undefined {
-  const { sequencenumber, offset } = metadata;
-  // Clients of other languages write one without an offset, from which this client cannot go on.
-  if (sequencenumber === undefined || !offset || !/^-?\d+$/.test(sequencenumber)) return undefined;
-  return { sequenceNumber: Number(sequencenumber), offset };
 }

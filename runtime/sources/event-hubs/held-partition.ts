@@ -6,11 +6,16 @@ import type { Host } from '../../host/host';
 import type { Log, Metrics, Partition } from '../../processor/ports';
 import { errorText } from './azure-errors';
 import type { GroupName } from './blob-names';
-import type { BlobStore, EventPlace } from './blob-store';
+import type { BlobStore } from './blob-store';
+import type { EventPlace } from './checkpoint-metadata';
 
 export interface HeldPartitionDeps {
   readonly store: Pick<BlobStore, 'writeCheckpoint' | 'release'>;
   readonly group: GroupName;
+  /** The namespace's own name, whatever endpoint is in front of it. */
+  readonly namespace: string;
+  /** Milliseconds since the epoch; undefined when the hub does not say. */
+  readonly hubCreatedOn: number | undefined;
   readonly host: Host;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -54,8 +59,10 @@ export class HeldPartition implements Partition {
     claimedAt: number,
     readonly start?: EventPlace,
   ) {
-    const { ownershipMs } = deps;
-    this.id = `event-hubs/${deps.group.eventHubName}/${partitionId}`;
+    const { ownershipMs, namespace, group, hubCreatedOn } = deps;
+    // Numbers begin again in a hub that is made anew: what is remembered of the old one's must not be taken for these.
+    const made = hubCreatedOn === undefined ? '' : `@${new Date(hubCreatedOn).toISOString()}`;
+    this.id = `event-hubs/${namespace}/${group.eventHubName}${made}/${partitionId}`;
     this.signal = this.ending.signal;
     // Once: a signal made of two for each write would stay in the memory of both for as long as they live.
     this.signal.addEventListener('abort', () => this.hurry.abort(), { once: true });
@@ -154,7 +161,7 @@ export class HeldPartition implements Partition {
 
   /** One write at a time, each of the newest place; a failure is repeated, with what is newest then. */
   private async write(): Promise<void> {
-    const { store, group, host, log, metrics, checkpointEveryMs } = this.deps;
+    const { store, group, hubCreatedOn, host, log, metrics, checkpointEveryMs } = this.deps;
     for (let failures = 0; !this.signal.aborted; ) {
       const place = this.wanted;
       if (place === undefined || place === this.written) {
@@ -163,7 +170,7 @@ export class HeldPartition implements Partition {
         return;
       }
       try {
-        const outcome = await store.writeCheckpoint(group, this.partitionId, place);
+        const outcome = await store.writeCheckpoint(group, this.partitionId, place, hubCreatedOn);
         if (outcome === 'lost') return this.lose('stolen');
         if (outcome === 'written') metrics.count('checkpoints');
         if (failures > 0) log.info({ partition: this.id, failures }, 'checkpoints are written again');

@@ -5,7 +5,6 @@
 import {
   CloseReason,
   type EventHubConsumerClient,
-  earliestEventPosition,
   type PartitionContext,
   type ReceivedEventData,
   type Subscription,
@@ -31,6 +30,8 @@ export interface SessionEvents {
   troubled(reason: string): void;
   /** Events of the partition came. */
   heard(partitionId: string): void;
+  /** A partition is not read before somebody has repaired its checkpoint. */
+  refused(partitionId: string, why: string): void;
   /** It cannot go on: what it reads does not exist. */
   failed(error: Error): void;
 }
@@ -44,6 +45,10 @@ const WAIT_S = 2;
 const ASK_AFTER_MS = 1_000;
 /** Of an ownership. After a quarter the storage is given up: what takes twice as long was this process standing still. */
 const STOOD_STILL = 0.5;
+const OTHER_HUB =
+  'the checkpoint is of a hub that had this name before: this one was created later, and is read from its oldest event';
+const REPAIR =
+  'Nobody knows what was charged: write the sequencenumber of the last event that was, or delete the blob to read from the oldest event';
 /** A refusal is believed when it is repeated: what it costs is to read all that the hub keeps. */
 const REFUSALS = 2;
 
@@ -58,6 +63,8 @@ export class Session {
   private readonly unreadSince = new Map<string, number>();
   /** By partition: how often in a row the hub refused the place to begin at. */
   private readonly refusals = new Map<string, number>();
+  /** Monotonic, by partition: before that it is not claimed again. */
+  private readonly refusedUntil = new Map<string, number>();
   private subscription: Subscription | undefined;
   private closing = false;
   private troubles = 0;
@@ -79,6 +86,7 @@ export class Session {
       host,
       owner: `${workerId}:${host.uuid()}`,
       listener: this.listener(),
+      hubCreatedOn: () => this.hubCreatedOn(),
       // Several may fail in a row before an ownership ends.
       timeoutMs: Math.min(10_000, ownershipMs / 4),
     });
@@ -106,7 +114,7 @@ export class Session {
         processClose: (reason, context) => this.end(reason, context),
       },
       {
-        startPosition: earliestEventPosition,
+        startPosition: this.store.positions,
         maxBatchSize: batchSize,
         prefetchCount: batchSize,
         maxWaitTimeInSeconds: WAIT_S,
@@ -130,10 +138,10 @@ export class Session {
   }
 
   private listener() {
-    const { host, metrics, ownershipMs } = this.settings;
+    const { host, log, metrics, ownershipMs } = this.settings;
     return {
       mayClaim: (partitionId: string) => {
-        if (this.closing) return false;
+        if (this.closing || (this.refusedUntil.get(partitionId) ?? 0) > host.monotonic()) return false;
         return !this.stop.aborted || this.current.get(partitionId)?.held.isLeaving === false;
       },
       unlisted: (sentAt: number) => {
@@ -160,15 +168,28 @@ export class Session {
         this.lose(this.current.get(partitionId), 'stolen');
         if (owner !== '') this.unreadSince.delete(partitionId);
       },
+      unreadable: (partitionId: string, why: string) => {
+        this.refusedUntil.set(partitionId, host.monotonic() + ownershipMs);
+        log.error({ partition: partitionId }, `a partition is not read: ${why}. ${REPAIR}`);
+        this.events.refused(partitionId, why);
+      },
     };
   }
 
   private begin(context: PartitionContext): void {
     const { host, log, metrics, ownershipMs, checkpointEveryMs } = this.settings;
     const { partitionId } = context;
-    const deps = { store: this.store, group: groupOf(context), host, log, metrics, ownershipMs, checkpointEveryMs };
+    const { store } = this;
+    const group = groupOf(context);
+    const namespace = this.settings.namespace ?? group.fullyQualifiedNamespace;
+    const hub = { group, namespace, hubCreatedOn: store.hubCreatedOn };
+    const deps = { store, ...hub, host, log, metrics, ownershipMs, checkpointEveryMs };
     const claimedAt = this.claimedAt.get(partitionId) ?? host.monotonic();
-    const held = new HeldPartition(deps, partitionId, claimedAt, this.store.startOf(partitionId));
+    const start = store.startOf(partitionId);
+    const held = new HeldPartition(deps, partitionId, claimedAt, start?.kind === 'behind' ? start.place : undefined);
+    if (start?.kind === 'other-hub') {
+      log.error({ partition: held.id, checkpoint: start.place.sequenceNumber }, OTHER_HUB);
+    }
     this.lose(this.current.get(partitionId), 'replaced');
     const reading = new Reading(held, host);
     this.current.set(partitionId, reading);
@@ -238,6 +259,30 @@ export class Session {
     if (held.signal.aborted || held.isLeaving) return;
     // A storage that fails says nothing: whoever takes the partition takes the link as well.
     await this.store.stillOwns(group, held.partitionId).catch(() => undefined);
+  }
+
+  /** What is read of a hub that is no more is given up; of the one that has its name now it is read from the start. */
+  async leaveFormerHub(withinMs: number): Promise<void> {
+    if (this.readings.length === 0) return;
+    let createdOn: number | undefined;
+    const asked = this.hubCreatedOn().then((time) => {
+      createdOn = time;
+    });
+    await this.within(
+      withinMs,
+      asked.catch(() => undefined),
+    );
+    if (createdOn === undefined) return;
+    for (const reading of this.readings) {
+      const { hubCreatedOn } = reading.held.deps;
+      if (hubCreatedOn !== undefined && hubCreatedOn !== createdOn) this.lose(reading, 'renumbered');
+    }
+  }
+
+  private async hubCreatedOn(): Promise<number | undefined> {
+    const { createdOn } = await this.client.getEventHubProperties();
+    const time = new Date(createdOn).getTime();
+    return Number.isNaN(time) ? undefined : time;
   }
 
   /**

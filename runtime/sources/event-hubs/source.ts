@@ -93,6 +93,11 @@ class EventHubsSource implements Source {
           if (this.trouble !== undefined) this.trouble = reason;
         }),
       heard: (partitionId: string) => ifCurrent(() => this.silent.delete(partitionId)),
+      refused: (partitionId: string, why: string) =>
+        ifCurrent(() => {
+          this.settings.metrics.count('silentPartitions');
+          this.silent.set(partitionId, `is not read: ${why}`);
+        }),
       failed: (error: Error) =>
         ifCurrent(() => {
           this.failure ??= error;
@@ -112,6 +117,7 @@ class EventHubsSource implements Source {
       if (over.aborted) return;
       const { silent, renumbered, unheard } = await watchdog.look(session.readings, everyMs);
       for (const { reading, last } of renumbered) await session.readAnew(reading, last);
+      await session.leaveFormerHub(everyMs);
       this.countUnowned(session);
       if (!unheard) heardAt = host.monotonic();
       const unread = session.unread(silenceMs);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { PartitionState } from '../../../runtime/processor/partition-state';
-import type { CheckpointOutcome, EventPlace } from '../../../runtime/sources/event-hubs/blob-store';
+import type { CheckpointOutcome } from '../../../runtime/sources/event-hubs/blob-store';
+import type { EventPlace } from '../../../runtime/sources/event-hubs/checkpoint-metadata';
 import { HeldPartition } from '../../../runtime/sources/event-hubs/held-partition';
 import { FakeHost } from '../../support/fake-host';
 import { KeptLog } from '../../support/quiet';
@@ -40,6 +41,8 @@ function hold(start?: EventPlace): HeldPartition {
   const deps = {
     store,
     group,
+    namespace: 'n',
+    hubCreatedOn: undefined,
     host,
     log: new KeptLog(),
     metrics,

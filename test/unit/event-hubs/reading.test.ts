@@ -16,7 +16,8 @@ function read(start?: number): void {
   const store = { writeCheckpoint: async () => 'written' as const, release: async () => undefined };
   const group = { fullyQualifiedNamespace: 'n', eventHubName: 'usage', consumerGroup: 'g' };
   const metrics = new RecordingMetrics();
-  const deps = { store, group, host, log: silentLog, metrics, ownershipMs: 60_000, checkpointEveryMs: 1 };
+  const hub = { group, namespace: 'n', hubCreatedOn: undefined };
+  const deps = { store, ...hub, host, log: silentLog, metrics, ownershipMs: 60_000, checkpointEveryMs: 1 };
   const at = start === undefined ? undefined : { sequenceNumber: start, offset: String(start) };
   held = new HeldPartition(deps, '0', 0, at);
   reading = new Reading(held, host);
