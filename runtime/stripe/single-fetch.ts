@@ -4,6 +4,8 @@
  * - an error that carries ECONNRESET or EPIPE makes it send the request again, even with retries off;
  * - a body that is JSON but no object makes it throw outside its own promise: the call would never settle;
  * - the status of an unreadable answer is lost.
+ * And it holds the deadline itself: `fetch` of Node.js 20 forgets its signal when the garbage is collected between the
+ * headers and the end of the body, and a body that stalls is then waited for without an end.
  */
 import { header, wasReplayed } from './headers';
 import { scrub } from './scrub';
@@ -43,13 +45,33 @@ function notAnObject(text: string): string | undefined {
   return typeof value === 'object' ? undefined : `a JSON ${typeof value}`;
 }
 
-async function readToTheEnd(response: Response): Promise<string> {
+async function readToTheEnd(response: Response, signal: AbortSignal | null | undefined): Promise<string> {
   try {
-    return await response.text();
+    return await textOf(response, signal);
   } catch (error) {
     const requestId = header(response.headers, 'request-id');
     const seen = requestId === undefined ? '' : `, request ${scrub(requestId)}`;
     throw new Error(`headers arrived (HTTP ${response.status}${seen}), the body did not: ${reasonOf(error)}`);
+  }
+}
+
+/** Rejects with the signal's reason, however long the rest takes to come, and closes the connection then. */
+async function textOf(response: Response, signal: AbortSignal | null | undefined): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return '';
+  const stop = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    const decoder = new TextDecoder();
+    for (let text = ''; ; ) {
+      const { done, value } = await reader.read();
+      // Canceled it looks like one that has ended.
+      signal?.throwIfAborted();
+      if (done) return text + decoder.decode();
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
 }
 
@@ -66,7 +88,7 @@ export function createSingleFetch(base: URL, fetchFn: typeof fetch): typeof fetc
       // A new error without a `code`: see above. The deadline is told apart by the SDK's own signal.
       throw new Error(reasonOf(init?.signal?.aborted ? init.signal.reason : error));
     }
-    const text = await readToTheEnd(response);
+    const text = await readToTheEnd(response, init?.signal);
     const what = NO_BODY_STATUSES.has(response.status) ? 'no body' : notAnObject(text);
     if (what !== undefined) throw new UnreadableAnswer(response.status, wasReplayed(response.headers), what);
     const headers = new Headers(response.headers);
