@@ -78,18 +78,21 @@ class Run {
   private async deliver(entries: readonly Entry[]): Promise<void> {
     let left = entries;
     let most = Number.POSITIVE_INFINITY;
-    for (let attempt = 1; left.length > 0; attempt += 1) {
+    /** In a row, of the hub and not of what is sent to it. */
+    let failures = 0;
+    while (left.length > 0) {
       if (this.stopped !== undefined) return this.giveUp(left, this.stopped);
       const answer = await this.send(left.slice(0, most));
       if (answer.failure === undefined) {
         left = left.slice(answer.taken);
-        attempt = 0;
+        failures = 0;
         continue;
       }
       const { what, reason } = answer.failure;
       if (what === 'stop') {
         this.stopped = reason;
       } else if (what === 'split') {
+        failures = 0;
         // Halves find the one event that a batch was refused for, so that it alone stays behind.
         most = Math.max(1, Math.floor(answer.taken / 2));
         if (answer.taken <= 1) {
@@ -97,12 +100,14 @@ class Run {
           left = left.slice(1);
           most = Number.POSITIVE_INFINITY;
         } else this.counts.retried += answer.taken;
-      } else if (attempt >= (this.options.maxAttempts ?? 10)) {
-        const doubt = answer.failure.refused ? '' : '; it may have arrived all the same';
-        return this.giveUp(left, `${attempt} attempts: ${reason}${doubt}`);
       } else {
+        failures += 1;
+        if (failures >= (this.options.maxAttempts ?? 10)) {
+          const doubt = answer.failure.refused ? '' : '; it may have arrived all the same';
+          return this.giveUp(left, `${failures} attempts: ${reason}${doubt}`);
+        }
         this.counts.retried += answer.taken;
-        await this.sends.pause(attempt);
+        await this.sends.pause(failures);
       }
     }
   }

@@ -53,6 +53,12 @@ export class Reading {
       this.caughtUpAt = this.host.now();
       return false;
     }
+    return this.isQuiet(silenceMs);
+  }
+
+  /** Whether nothing came for longer than this, and nobody knows whether there is more. */
+  isQuiet(silenceMs: number): boolean {
+    if (this.handing > 0 || this.held.signal.aborted) return false;
     return this.host.monotonic() - this.heardAt > silenceMs;
   }
 

@@ -65,6 +65,8 @@ export class Session {
   private readonly refusals = new Map<string, number>();
   /** Monotonic, by partition: before that it is not claimed again. */
   private readonly refusedUntil = new Map<string, number>();
+  /** As the hub named them last. */
+  partitionIds: readonly string[] = [];
   private subscription: Subscription | undefined;
   private closing = false;
   private troubles = 0;
@@ -243,15 +245,30 @@ export class Session {
     const fresh = events.filter(({ sequenceNumber, offset }) => held.delivered({ sequenceNumber, offset }));
     const [first] = fresh;
     if (first === undefined) return;
-    const gap =
-      lastDelivered === start?.sequenceNumber
-        ? first.sequenceNumber - (lastDelivered ?? first.sequenceNumber - 1) - 1
-        : 0;
-    if (gap > 0) reportExpired(reading, gap, this.settings.log);
+    const gap = lastDelivered === undefined ? 0 : first.sequenceNumber - lastDelivered - 1;
+    if (gap > 0) {
+      if (lastDelivered === start?.sequenceNumber) reportExpired(reading, gap, this.settings.log);
+      else void this.reportOvertaken(reading, first.sequenceNumber - gap, first.sequenceNumber);
+    }
     this.events.heard(held.partitionId);
     await reading.handOver(fresh.at(-1)?.enqueuedTimeUtc.getTime(), () =>
       this.consumer.deliver(held, fresh.map(deliveryOf)),
     );
+  }
+
+  /**
+   * Numbers were left out between two events of a partition that is read: the hub may have deleted them first, as it does
+   * when a consumer stood still for as long as it keeps events. Transactions and compaction leave numbers out as well, so
+   * what the hub says is believed; when it says nothing, the worst is.
+   */
+  private async reportOvertaken(reading: Reading, from: number, next: number): Promise<void> {
+    const asked = this.client.getPartitionProperties(reading.held.partitionId);
+    const oldest = await asked.then(
+      (found) => found.beginningSequenceNumber,
+      () => next,
+    );
+    const expired = Math.min(oldest, next) - from;
+    if (expired > 0) reportExpired(reading, expired, this.settings.log);
   }
 
   /** The client would take a partition back that was stolen meanwhile. */
@@ -263,7 +280,6 @@ export class Session {
 
   /** What is read of a hub that is no more is given up; of the one that has its name now it is read from the start. */
   async leaveFormerHub(withinMs: number): Promise<void> {
-    if (this.readings.length === 0) return;
     let createdOn: number | undefined;
     const asked = this.hubCreatedOn().then((time) => {
       createdOn = time;
@@ -280,7 +296,8 @@ export class Session {
   }
 
   private async hubCreatedOn(): Promise<number | undefined> {
-    const { createdOn } = await this.client.getEventHubProperties();
+    const { createdOn, partitionIds } = await this.client.getEventHubProperties();
+    this.partitionIds = partitionIds;
     const time = new Date(createdOn).getTime();
     return Number.isNaN(time) ? undefined : time;
   }

@@ -34,9 +34,8 @@ class EventHubsSource implements Source {
   constructor(private readonly settings: SourceSettings) {}
 
   notReady(): string | undefined {
-    if (this.trouble !== undefined) return this.trouble;
     const [first] = this.silent;
-    return first === undefined ? undefined : `partition ${first[0]} ${first[1]}`;
+    return first === undefined ? this.trouble : `partition ${first[0]} ${first[1]}`;
   }
 
   async run(consumer: PartitionConsumer, signal: AbortSignal): Promise<void> {
@@ -57,6 +56,8 @@ class EventHubsSource implements Source {
       if (signal.aborted) return this.drain(session, consumer);
       await session.abandon(this.failure === undefined ? 'silent' : 'failed', this.leaveMs);
       if (this.failure !== undefined) throw this.failure;
+      // Nothing is read from here on until the next one is.
+      this.trouble = 'the event hub is connected anew, and nothing is read meanwhile';
       log.warn({ hub: eventHubName }, 'connecting to the hub anew');
     }
   }
@@ -89,7 +90,7 @@ class EventHubsSource implements Source {
       troubled: (reason: string) =>
         ifCurrent(() => {
           this.balancedAt = this.settings.host.monotonic();
-          // Once it was ready, an outage of the storage or of the hub does not make it less so: it reads on.
+          // Once it is ready, an outage of the storage or of the hub does not make it less so: it reads on.
           if (this.trouble !== undefined) this.trouble = reason;
         }),
       heard: (partitionId: string) => ifCurrent(() => this.silent.delete(partitionId)),
@@ -115,18 +116,19 @@ class EventHubsSource implements Source {
     while (!over.aborted) {
       await host.sleep(everyMs, over);
       if (over.aborted) return;
-      const { silent, renumbered, unheard } = await watchdog.look(session.readings, everyMs);
+      const idle = this.trouble === undefined;
+      const { silent, undescribed, renumbered, unheard } = await watchdog.look(session.readings, everyMs, idle);
       for (const { reading, last } of renumbered) await session.readAnew(reading, last);
       await session.leaveFormerHub(everyMs);
       this.countUnowned(session);
       if (!unheard) heardAt = host.monotonic();
       const unread = session.unread(silenceMs);
-      const none = silent.length === 0 && unread.length === 0;
+      const none = silent.length + undescribed.length + unread.length === 0;
       if (none && host.monotonic() - heardAt <= silenceMs && !this.balancingHangs()) {
         this.forgetSilence(session);
         continue;
       }
-      this.reportSilence(silent, unread);
+      this.reportSilence(silent, undescribed, unread);
       return;
     }
   }
@@ -137,22 +139,22 @@ class EventHubsSource implements Source {
     return host.monotonic() - this.balancedAt > Math.max(ownershipMs, silenceMs);
   }
 
-  private reportSilence(silent: readonly Reading[], unread: readonly string[]): void {
+  private reportSilence(silent: readonly Reading[], undescribed: readonly Reading[], unread: readonly string[]): void {
     const { log, metrics } = this.settings;
     for (const partitionId of unread) {
       metrics.count('silentPartitions');
       this.silent.set(partitionId, 'cannot be opened');
       log.error({ partition: partitionId }, 'a partition cannot be opened: each try ends before anything is read');
     }
-    for (const { held } of silent) {
+    const report = ({ held }: Reading, what: string) => {
       metrics.count('silentPartitions');
-      this.silent.set(held.partitionId, 'is silent although the hub has more');
-      log.error(
-        { partition: held.id, delivered: held.lastDelivered ?? null },
-        'a partition is silent although the hub has more',
-      );
-    }
-    if (silent.length + unread.length === 0) log.error({}, 'the hub answers nothing, neither good nor bad');
+      this.silent.set(held.partitionId, what);
+      log.error({ partition: held.id, delivered: held.lastDelivered ?? null }, `a partition ${what}`);
+    };
+    for (const reading of silent) report(reading, 'is silent although the hub has more');
+    for (const reading of undescribed) report(reading, 'brings nothing, and the hub does not say whether it has more');
+    if (silent.length + undescribed.length + unread.length === 0)
+      log.error({}, 'the hub answers nothing, neither good nor bad');
   }
 
   /** A partition that is caught up is not silent, nor is one that somebody else reads. */
@@ -166,12 +168,14 @@ class EventHubsSource implements Source {
     }
   }
 
-  /** Partitions with an ownership that nobody renews, by the last look at the container. */
-  private countUnowned({ store }: Session): void {
+  /** Partitions with an ownership that nobody renews, or with none, by the last look at the container. */
+  private countUnowned({ store, partitionIds }: Session): void {
     const { host, metrics, ownershipMs } = this.settings;
     const stale = ({ owner, claimedAt }: Ownership) =>
       owner === '' || (owner !== store.owner && host.now() - claimedAt > 2 * ownershipMs);
-    metrics.gauge('leasesUnowned', this.owners.filter(stale).length);
+    const listed = new Set(this.owners.map(({ partitionId }) => partitionId));
+    const never = partitionIds.filter((partitionId) => !listed.has(partitionId));
+    metrics.gauge('leasesUnowned', this.owners.filter(stale).length + never.length);
   }
 
   /** Work in flight, then the last checkpoints and the ownership, then the connection; all within the drain's time. */

@@ -8,6 +8,8 @@ import type { PartitionTip, Reading } from './reading';
 export interface Findings {
   /** Deliver nothing although the hub has more. */
   readonly silent: readonly Reading[];
+  /** Deliver nothing, and the hub does not say whether it has more of them, while it answers for others. */
+  readonly undescribed: readonly Reading[];
   /** Have a checkpoint beyond the hub's last event; with that last event's number. */
   readonly renumbered: readonly { readonly reading: Reading; readonly last: number }[];
   /** Nothing is known of any partition: the hub did not answer. */
@@ -22,8 +24,12 @@ export class Watchdog {
     private readonly settings: SourceSettings,
   ) {}
 
-  /** One look at these partitions. Sets the gauges of lag. Ends within `withinMs`; never rejects. */
-  async look(readings: readonly Reading[], withinMs: number): Promise<Findings> {
+  /**
+   * One look at these partitions. Sets the gauges of lag. Ends within `withinMs`; never rejects.
+   *
+   * @param idle that nothing is read is as it should be: there is no lag then
+   */
+  async look(readings: readonly Reading[], withinMs: number, idle: boolean): Promise<Findings> {
     const { host, metrics, silenceMs } = this.settings;
     const over = new AbortController();
     const late = host.sleep(withinMs, over.signal);
@@ -31,12 +37,13 @@ export class Watchdog {
       readings.map(async (reading) => {
         const done = reading.held.lastDelivered;
         const tip = await Promise.race([this.tip(reading, over.signal), late.then(() => undefined)]);
-        return tip === undefined || reading.held.signal.aborted ? undefined : { reading, tip, done };
+        return { reading, tip, done };
       }),
     );
     over.abort();
-    const heard = looks.filter((look) => look !== undefined);
-    if (heard.length > 0 || readings.length === 0) {
+    const held = looks.filter(({ reading }) => !reading.held.signal.aborted);
+    const heard = held.flatMap(({ tip, ...look }) => (tip === undefined ? [] : [{ ...look, tip }]));
+    if (heard.length > 0 || (readings.length === 0 && idle)) {
       metrics.gauge('consumerLag', Math.max(0, ...heard.map(({ reading, tip }) => reading.lag(tip))));
       metrics.gauge(
         'millisBehindLatest',
@@ -49,6 +56,12 @@ export class Watchdog {
       renumbered: heard
         .filter(({ reading, tip, done }) => reading.isRenumbered(tip, done, silenceMs))
         .map(({ reading, tip }) => ({ reading, last: tip.last })),
+      undescribed:
+        heard.length === 0
+          ? []
+          : held
+              .filter(({ reading, tip }) => tip === undefined && reading.isQuiet(silenceMs))
+              .map(({ reading }) => reading),
       unheard: readings.length > 0 && heard.length === 0,
     };
   }
@@ -75,6 +88,6 @@ export class Watchdog {
 export function reportExpired({ held }: Reading, expired: number, log: Log): void {
   log.error(
     { partition: held.id, expired },
-    'events had expired before they were read: the checkpoint is older than what the hub keeps. Publish them again',
+    'events had expired before they were read: the hub keeps them no longer. Publish them again',
   );
 }
