@@ -1,24 +1,83 @@
 /** What the pattern refuses at preview: all that its parts would refuse of it, before any of them is made. */
+
 import * as pulumi from '@pulumi/pulumi';
 import { wrongCheckpointStore } from './checkpoint-store/checkpoint-checks';
 import type { CheckpointStore } from './checkpoint-store/checkpoint-store';
 import { wrongConsumer } from './consumer/consumer-checks';
-import { wrongLedger } from './consumer/one-ledger';
+import { wrongLedger } from './consumer/one-consumer-group';
 import type { BillingEventHub } from './event-hub/billing-event-hub';
 import { eventHubPlan, wrongEventHub } from './event-hub/event-hub-checks';
 import type { CheckpointSettings, EventHubsBillingArgs } from './event-hubs-billing-args';
 import { wrongLedgerDatabase } from './ledger/ledger-checks';
 import type { LedgerDatabase } from './ledger/ledger-database';
 import { wrongMonitoring } from './monitoring/monitoring-checks';
+import { unknownArgs, wrongSettingsOf } from './shared/known-args';
 import { wrongResourceGroup } from './shared/needed-args';
 import { found, refuseWrongArgs, type WrongArg } from './shared/wrong-args';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  image: true,
+  registry: true,
+  stripeKeySecretUri: true,
+  keyVaultId: true,
+  stripeKey: true,
+  spendCap: true,
+  stripeMode: true,
+  stripeMaxRps: true,
+  minReplicas: true,
+  maxReplicas: true,
+  cpu: true,
+  memory: true,
+  migrations: true,
+  environment: true,
+  alertEmails: true,
+  actionGroupIds: true,
+  eventHub: true,
+  checkpointStore: true,
+  ledger: true,
+  network: true,
+  workspaceId: true,
+  protect: true,
+} as const satisfies Record<keyof EventHubsBillingArgs, true>;
+
+/** Where the arguments of its parts belong. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...inPart('checkpointStore', ['accountName', 'containerName', 'allowedSubnetIds', 'existingAccount']),
+  ...inPart('ledger', [
+    'version',
+    'skuName',
+    'storageSizeGB',
+    'highAvailability',
+    'backupRetentionDays',
+    'databaseName',
+    'existing',
+  ]),
+  ...inPart('eventHub', [
+    'namespaceName',
+    'sku',
+    'capacity',
+    'maximumThroughputUnits',
+    'eventHubName',
+    'partitionCount',
+    'retentionHours',
+    'consumerGroupName',
+    'capture',
+  ]),
+};
+
+function inPart(part: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, `${part}: { ${name}: … }`]));
+}
 
 /** What the consumer's checks know of a hub. */
 type Hub = Pick<BillingEventHub, 'partitionCount' | 'retentionHours' | 'consumerGroupName'>;
 
 /** @throws all that is wrong with the pattern and with each part that it would make, in one error */
 export function checkBilling(name: string, given: EventHubsBillingArgs): void {
-  const args = { ...given };
+  const args = withoutText(given);
   const wrongHub = isPart<BillingEventHub>(args.eventHub) ? [] : wrongEventHub(`${name}-hub`, { ...args.eventHub });
   const hub: Hub = isPart<BillingEventHub>(args.eventHub)
     ? args.eventHub
@@ -26,12 +85,24 @@ export function checkBilling(name: string, given: EventHubsBillingArgs): void {
   const isWrong = (prop: keyof Hub) => wrongHub.some((each) => each.prop === prop);
   refuseWrongArgs('EventHubsBilling', name, [
     wrongResourceGroup(args),
+    ...unknownArgs(args, ARGS, ELSEWHERE),
+    wrongSettingsOf('eventHub', given?.eventHub, 'BillingEventHub'),
+    wrongSettingsOf('checkpointStore', given?.checkpointStore, 'CheckpointStore'),
+    wrongSettingsOf('ledger', given?.ledger, 'LedgerDatabase'),
     ...under('eventHub', wrongHub),
     ...wrongStore(args, isWrong('consumerGroupName') ? undefined : hub.consumerGroupName),
     ...wrongLedgerPart(name, args),
     ...wrongConsumer(`${name}-consumer`, args, isWrong('partitionCount') ? undefined : hub.partitionCount),
     ...wrongMonitoring(args.alertEmails === undefined ? {} : { alertEmails: args.alertEmails }),
   ]);
+}
+
+/** The arguments without what stands where a part or its settings belong and is neither. */
+function withoutText(given: EventHubsBillingArgs): EventHubsBillingArgs {
+  const parts = ['eventHub', 'checkpointStore', 'ledger'];
+  const kept = ([prop, value]: [string, unknown]) =>
+    !parts.includes(prop) || wrongSettingsOf(prop, value, prop) === undefined;
+  return Object.fromEntries(Object.entries({ ...given }).filter(kept)) as unknown as EventHubsBillingArgs;
 }
 
 /** The group names the container of its checkpoints, unless that is said. */

@@ -1,4 +1,5 @@
 /** The Stripe key, its mode, and how to reach Stripe. */
+import { STRIPE_KEY } from '../contract/stripe-key';
 import { isLoopback, type Reader } from './reader';
 import { redactSecrets } from './redact';
 
@@ -14,7 +15,6 @@ export interface StripeConfig {
 }
 
 export const STRIPE_API = 'https://api.stripe.com';
-const KEY = /^(sk|rk)_(test|live)_[A-Za-z0-9_]{3,}$/;
 
 export function readStripe(reader: Reader): StripeConfig {
   const mode = reader.oneOf('STRIPE_MODE', ['test', 'live'] as const, 'test');
@@ -50,14 +50,14 @@ function readKey(reader: Reader, mode: 'test' | 'live'): string {
     wayOut: 'Make one in the Stripe dashboard under Developers, API keys, and inject it as a secret.',
   });
   if (key === '') return key;
-  const [, kind, keyMode] = KEY.exec(key) ?? [];
+  const [, kind, keyMode] = STRIPE_KEY.exec(key) ?? [];
   if (kind === undefined) {
     const received =
       key === key.trim() ? redactSecrets(key).replace(/^(?!.*\*\*\*).*$/s, '***') : '*** with white space around it';
     reader.problem(
       'STRIPE_API_KEY',
       {
-        allowed: `rk_${mode}_… (or sk_test_… in test mode)`,
+        allowed: `rk_${mode}_ (or sk_test_ in test mode) and at least three letters or digits`,
         wayOut: 'Copy the secret key as Stripe shows it; a publishable key (pk_) cannot charge.',
       },
       received,

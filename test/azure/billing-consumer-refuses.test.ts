@@ -6,7 +6,7 @@ import { runProgram } from './mocks';
 
 const withKey: Change = ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({
   ...args,
-  stripeKey: 'rk_test_1',
+  stripeKey: 'rk_test_4eC39H',
 });
 const image =
   (reference: string): Change =>
@@ -67,7 +67,7 @@ const REFUSED: readonly [string, Change, string[]][] = [
   ],
   [
     'a key twice',
-    (args) => ({ ...args, stripeKey: 'rk_test_1' }),
+    (args) => ({ ...args, stripeKey: 'rk_test_4eC39H' }),
     ['given as stripeKeySecretUri and keyVaultId and stripeKey;'],
   ],
   [

@@ -69,7 +69,7 @@ const SHAPES: readonly [string, Change, unknown[]][] = [
   ],
   [
     'with a key of the stack',
-    ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({ ...args, stripeKey: 'rk_test_1' }),
+    ({ stripeKeySecretUri: _uri, keyVaultId: _vault, ...args }) => ({ ...args, stripeKey: 'rk_test_4eC39H' }),
     [`worker: AcrPull on ${PULL}`, SMALLEST[0], SMALLEST[2]],
   ],
   ['when it scales', (args) => ({ ...args, maxReplicas: 4 }), [`worker: AcrPull on ${PULL}`, ...SMALLEST]],

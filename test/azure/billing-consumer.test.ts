@@ -340,9 +340,9 @@ describe('another key', () => {
 
   it('makes a new revision, which Container Apps would not for a changed secret', async () => {
     const keys = [
-      ofStack('rk_test_1'),
-      ofStack('rk_test_1'),
-      ofStack('rk_test_2'),
+      ofStack('rk_test_4eC39H'),
+      ofStack('rk_test_4eC39H'),
+      ofStack('rk_test_5fD40J'),
       ofVersion('0a'),
       ofVersion('0b'),
       ofOutput,

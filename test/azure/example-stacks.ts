@@ -22,6 +22,6 @@ export function runExample(stack: ExampleStack, preview = false): Promise<Run<un
 
 function runAnew(stack: ExampleStack, preview: boolean): Promise<Run<unknown>> {
   vi.resetModules();
-  pulumi.runtime.setAllConfig({ 'billing:stripeKey': 'rk_test_1' });
+  pulumi.runtime.setAllConfig({ 'billing:stripeKey': 'rk_test_4eC39H' });
   return runProgram<unknown>(PROGRAMS[stack], { preview });
 }

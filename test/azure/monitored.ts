@@ -48,7 +48,7 @@ export function watchAnew({ args = {}, capture = false, parts }: Watch = {}, opt
     const consumer = new BillingConsumer('charges', {
       ...{ ...common, eventHub, checkpointStore, ledger },
       image: `contoso.azurecr.io/chargeonce@sha256:${'a'.repeat(64)}`,
-      stripeKey: pulumi.secret('rk_test_1'),
+      stripeKey: pulumi.secret('rk_test_4eC39H'),
       spendCap: { perPeriod: { usd: 1 } },
     });
     const all = { consumer, eventHub, checkpointStore, ledger };

@@ -37,7 +37,7 @@ const makePattern = (opts: pulumi.ComponentResourceOptions) =>
     () =>
       new EventHubsBilling(
         'billing',
-        { ...GROUP, image: IMAGE, stripeKey: 'rk_test_1', spendCap: 'off', alertEmails: ['a@b.c'] },
+        { ...GROUP, image: IMAGE, stripeKey: 'rk_test_4eC39H', spendCap: 'off', alertEmails: ['a@b.c'] },
         opts,
       ),
     PREVIEW,

@@ -1,7 +1,21 @@
+import { unknownArgs } from '../shared/known-args';
 import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { CheckpointSku, CheckpointStoreArgs } from './checkpoint-store-args';
 import { containerNameOf, isContainerName } from './container-name';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  accountName: true,
+  sku: true,
+  consumerGroupName: true,
+  containerName: true,
+  allowedSubnetIds: true,
+  existingAccount: true,
+  protect: true,
+} as const satisfies Record<keyof CheckpointStoreArgs, true>;
 
 const ACCOUNT_NAME = /^[a-z0-9]{3,24}$/;
 const SKUS: readonly CheckpointSku[] = ['Standard_ZRS', 'Standard_LRS', 'Premium_ZRS', 'Premium_LRS'];
@@ -29,6 +43,7 @@ function nameOf({ containerName, consumerGroupName }: StoreSettings): string {
 /** All that is wrong with the arguments of a store. */
 export function wrongCheckpointStore(args: StoreSettings): WrongArg[] {
   return found([
+    ...unknownArgs(args, ARGS),
     wrongAccountName(args.accountName),
     wrongSku(args.sku),
     wrongContainer(nameOf(args)),

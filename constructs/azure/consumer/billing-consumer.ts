@@ -21,7 +21,7 @@ import { type ChargingSettings, migrateSettings, opsSettings, workerSettings } f
 import { logsCommand, startCommand, startWithCommand } from './job-command';
 import { type Place, placeOf } from './managed-environment';
 import { addManualJob } from './manual-job';
-import { chargeInto } from './one-ledger';
+import { remember } from './one-consumer-group';
 import { ownSettings } from './own-settings';
 import { physicalName } from './physical-name';
 import { lagRule } from './scale-rule';
@@ -87,7 +87,7 @@ export class BillingConsumer extends pulumi.ComponentResource {
     const maxReplicas = args.maxReplicas ?? minReplicas;
     const share = stripeShare(COMPONENT, args.stripeMaxRps ?? FLEET_STRIPE_RPS, maxReplicas);
     super(`chargeonce:azure:${COMPONENT}`, name, {}, opts);
-    chargeInto(args);
+    remember(args);
     this.minReplicas = minReplicas;
     this.maxReplicas = maxReplicas;
     this.metricsService = physicalName(name, 'app');

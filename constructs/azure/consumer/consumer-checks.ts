@@ -1,16 +1,47 @@
 /** What a consumer refuses at preview, before anything is made. */
+
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { FLEET_STRIPE_RPS } from '../../shared/limits';
 import { wrongStripeRate } from '../../shared/stripe-rate';
+import { unknownArgs } from '../shared/known-args';
 import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
 import { STRIPE_KEY_VERSION } from './consumer-environment';
 import { azureRegistryName, isAzureRegistry, registryHost, wrongImage } from './image-reference';
-import { wrongLedger } from './one-ledger';
+import { wrongLedger, wrongStore } from './one-consumer-group';
 import { wrongSpendCap } from './spend-cap';
 import { wrongStripeKey } from './stripe-key';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  eventHub: true,
+  checkpointStore: true,
+  ledger: true,
+  image: true,
+  registry: true,
+  stripeKeySecretUri: true,
+  keyVaultId: true,
+  stripeKey: true,
+  spendCap: true,
+  stripeMode: true,
+  stripeMaxRps: true,
+  managedEnvironmentId: true,
+  environmentSubnetId: true,
+  workspaceId: true,
+  logTable: true,
+  minReplicas: true,
+  maxReplicas: true,
+  cpu: true,
+  memory: true,
+  migrations: true,
+  environment: true,
+  logRetentionDays: true,
+  protect: true,
+} as const satisfies Record<keyof BillingConsumerArgs, true>;
 
 /** Cores of a replica. */
 export const CPU = 0.5;
@@ -63,6 +94,7 @@ export function checkConsumer(component: string, name: string, args: BillingCons
   const missing = missingParts({ ...args });
   refuseWrongArgs(component, name, [
     wrongResourceGroup(args),
+    ...unknownArgs(args, ARGS),
     ...missing,
     ...wrongConsumer(name, { ...args }, args?.eventHub?.partitionCount),
     ...(missing.length > 0 ? [] : wrongTogether(args)),
@@ -71,7 +103,7 @@ export function checkConsumer(component: string, name: string, args: BillingCons
 
 function wrongTogether(args: BillingConsumerArgs): (WrongArg | undefined)[] {
   const unreached = args.ledger.server !== undefined && args.ledger.environmentSubnetId === undefined;
-  return [wrongPlace(args, unreached), wrongLedger(args)];
+  return [wrongPlace(args, unreached), wrongLedger(args), wrongStore(args)];
 }
 
 function missingParts(args: Partial<BillingConsumerArgs>): WrongArg[] {

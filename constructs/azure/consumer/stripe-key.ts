@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
+import { STRIPE_KEY } from '../../../runtime/contract/stripe-key';
 import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 
 const SECRET_URI = /^https:\/\/([a-z0-9-]+)\.vault\.[a-z0-9.-]+\/secrets\/([0-9a-z-]+)(?:\/([0-9a-f]{32}))?$/i;
@@ -15,8 +16,6 @@ export interface StripeKeyArgs {
   readonly stripeMode?: 'test' | 'live';
   readonly environment?: Readonly<Record<string, pulumi.Input<string>>>;
 }
-
-const KEY = /^(rk|sk)_(test|live)_\S+$/;
 
 /** Where the key is. */
 export type StripeKeySource = {
@@ -51,6 +50,7 @@ export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
     };
   }
   // What is known now is refused now; what is an output, as soon as it is known.
+  if (typeof stripeKey === 'string') return wrongKey(stripeKey, args);
   if (typeof stripeKeySecretUri !== 'string' || typeof keyVaultId !== 'string') return undefined;
   return wrongSecret(stripeKeySecretUri, keyVaultId);
 }
@@ -78,7 +78,7 @@ export function wrongKey(
   key: string,
   { stripeMode: mode = 'test', environment = {} }: Pick<StripeKeyArgs, 'stripeMode' | 'environment'>,
 ): WrongArg | undefined {
-  const [, kind, keyMode] = KEY.exec(key) ?? [];
+  const [, kind, keyMode] = STRIPE_KEY.exec(key) ?? [];
   if (kind === undefined) {
     return {
       prop: 'stripeKey',

@@ -1,6 +1,7 @@
 import type * as pulumi from '@pulumi/pulumi';
 import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
 import { EVENT_HUB_NAME } from '../../../runtime/contract/event-hub-names';
+import { unknownArgs } from '../shared/known-args';
 import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
@@ -12,6 +13,23 @@ import {
   TIER_LIMITS,
   type TierLimits,
 } from './event-hub-limits';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  namespaceName: true,
+  sku: true,
+  capacity: true,
+  maximumThroughputUnits: true,
+  eventHubName: true,
+  partitionCount: true,
+  retentionHours: true,
+  consumerGroupName: true,
+  capture: true,
+  workspaceId: true,
+  protect: true,
+} as const satisfies Record<keyof BillingEventHubArgs, true>;
 
 const GROUP_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,48}[A-Za-z0-9])?$/;
 
@@ -53,6 +71,7 @@ export function wrongEventHub(name: string, args: Partial<BillingEventHubArgs>):
   const { sku } = plan;
   const limits: TierLimits | undefined = sku === 'Basic' ? undefined : TIER_LIMITS[sku];
   return found([
+    ...unknownArgs(args, ARGS),
     wrongSku(args.sku, args.namespaceName !== undefined),
     ...(limits === undefined ? [] : [...wrongHub(plan, limits), ...wrongUnits(args, plan, limits)]),
     wrongName(args.eventHubName === undefined ? 'eventHubName (the component’s name)' : 'eventHubName', plan),

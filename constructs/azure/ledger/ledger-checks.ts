@@ -1,7 +1,24 @@
 import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
+import { unknownArgs } from '../shared/known-args';
 import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  network: true,
+  version: true,
+  skuName: true,
+  storageSizeGB: true,
+  highAvailability: true,
+  backupRetentionDays: true,
+  databaseName: true,
+  existing: true,
+  workspaceId: true,
+  protect: true,
+} as const satisfies Record<keyof LedgerDatabaseArgs, true>;
 
 const DATABASE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 /** Azure's names of a network, an address and a gateway begin with the component's; a network's has 64 characters. */
@@ -63,6 +80,7 @@ function ledgerPlan(args: LedgerSettings): LedgerPlan {
 export function wrongLedgerDatabase(name: string, args: LedgerSettings): WrongArg[] {
   const plan = ledgerPlan(args);
   return found([
+    ...unknownArgs(args, ARGS),
     ...(args.existing === undefined ? [] : [missingServer(args.existing), ...besideExisting(args)]),
     ...(args.network === undefined ? [] : missingPlaces(args.network)),
     args.existing === undefined && args.network === undefined ? wrongName(name) : undefined,

@@ -3,10 +3,12 @@ import * as monitor from '@pulumi/azure-native/monitor';
 import type * as pulumi from '@pulumi/pulumi';
 import { globalName } from '../shared/global-name';
 import { keep } from '../shared/stateful';
-import { refuseWrongArgs, shown } from '../shared/wrong-args';
+import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { LedgerPlan } from './ledger-checks';
 import type { ExistingServerArgs, LedgerDatabaseArgs } from './ledger-database-args';
 import type { LedgerNetwork } from './ledger-network';
+
+const OLDEST_VERSION = 14;
 
 /** A flexible server, made here or elsewhere. */
 export interface ServerParts {
@@ -122,6 +124,7 @@ export function existingServer(
     .apply((server) => {
       const entra = server.authConfig?.activeDirectoryAuth;
       refuseWrongArgs('LedgerDatabase', name, [
+        tooOld(server.version),
         entra === dbforpostgresql.MicrosoftEntraAuth.Enabled
           ? undefined
           : {
@@ -161,4 +164,11 @@ export function serverLogs(
     },
     { parent },
   );
+}
+
+/** The version that Azure names of an existing server; a unit test's mocks may name none. */
+function tooOld(version: string | undefined): WrongArg | undefined {
+  if (version === undefined || !(Number.parseInt(version, 10) < OLDEST_VERSION)) return undefined;
+  const wayOut = 'The schema needs it: upgrade the server where it is made.';
+  return { prop: 'existing', received: `a server of PostgreSQL ${version}`, allowed: '14 or later', wayOut };
 }

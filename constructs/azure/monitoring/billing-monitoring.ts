@@ -3,12 +3,10 @@ import * as monitor from '@pulumi/azure-native/monitor';
 import * as pulumi from '@pulumi/pulumi';
 import type { AlertName } from '../../shared/alarm-texts-azure';
 import { nameUuid } from '../shared/name-uuid';
-import { wrongResourceGroup } from '../shared/needed-args';
-import { refuseWrongArgs } from '../shared/wrong-args';
 import type { AlertSpec, MetricAlertSpec } from './alert-specs';
 import type { BillingMonitoringArgs } from './billing-monitoring-args';
 import { type AlertContext, createLogAlert, createMetricAlert } from './create-alert';
-import { missingWorkspace, wrongMonitoring } from './monitoring-checks';
+import { checkMonitoring } from './monitoring-checks';
 import { appAlerts, checkpointStoreAlerts, eventHubAlerts, ledgerAlerts } from './resource-alerts';
 import { workbookContent } from './workbook';
 import { lagLimits, workerAlerts } from './worker-alerts';
@@ -28,11 +26,7 @@ export class BillingMonitoring extends pulumi.ComponentResource {
   /** @throws when `lagMinutes` is too small or not before the page, when `disable` names no alert, an address is none */
   constructor(name: string, args: BillingMonitoringArgs, options: pulumi.ComponentResourceOptions = {}) {
     super(TYPE, name, {}, options);
-    refuseWrongArgs('BillingMonitoring', name, [
-      wrongResourceGroup(args),
-      missingWorkspace(args),
-      ...wrongMonitoring({ ...args }),
-    ]);
+    checkMonitoring(name, args);
     this.actionGroup = this.emailGroup(name, args);
     const context = this.context(name, args);
     const wanted = ({ name: alert }: AlertSpec) => !(args.disable ?? []).includes(alert);

@@ -1,10 +1,29 @@
 /** What alerts refuse at preview, before anything is made. */
+
 import { ALERT_NAMES } from '../../shared/alarm-texts-azure';
 import type { BillingEventHub } from '../event-hub/billing-event-hub';
-import { wrongWhenMissing } from '../shared/needed-args';
-import { found, shown, type WrongArg } from '../shared/wrong-args';
+import { unknownArgs } from '../shared/known-args';
+import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { BillingMonitoringArgs } from './billing-monitoring-args';
 import { lagLimits } from './worker-alerts';
+
+/** All that it reads. */
+const ARGS = {
+  resourceGroupName: true,
+  tags: true,
+  workspaceId: true,
+  consumer: true,
+  eventHub: true,
+  checkpointStore: true,
+  ledger: true,
+  alertEmails: true,
+  actionGroupIds: true,
+  warningActionGroupIds: true,
+  lagMinutes: true,
+  workbook: true,
+  disable: true,
+} as const satisfies Record<keyof BillingMonitoringArgs, true>;
 
 const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 
@@ -12,8 +31,20 @@ type Checked = Pick<BillingMonitoringArgs, 'alertEmails' | 'disable' | 'lagMinut
   readonly eventHub?: Pick<BillingEventHub, 'retentionHours'>;
 };
 
-/** All that is wrong with the arguments of the alerts. */
+/** @throws all that is wrong with the arguments, in one error */
+export function checkMonitoring(name: string, args: BillingMonitoringArgs): void {
+  refuseWrongArgs('BillingMonitoring', name, [
+    wrongResourceGroup(args),
+    ...unknownArgs(args, ARGS),
+    missingWorkspace(args),
+    ...wrongMonitoring({ ...args }),
+  ]);
+}
+
+/** All that is wrong with what the alerts are told, by the pattern too. */
 export function wrongMonitoring(args: Checked): WrongArg[] {
+  const lists = (['alertEmails', 'disable'] as const).flatMap((prop) => wrongList(prop, args[prop]));
+  if (lists.length > 0) return lists;
   const unknown = (args.disable ?? []).filter((name) => !ALERT_NAMES.includes(name));
   const noAddress = (args.alertEmails ?? []).filter((address) => !EMAIL.test(address));
   return found([
@@ -37,8 +68,13 @@ export function wrongMonitoring(args: Checked): WrongArg[] {
   ]);
 }
 
+function wrongList(prop: string, value: unknown): WrongArg[] {
+  if (value === undefined || Array.isArray(value)) return [];
+  return [{ prop, received: shown(value), allowed: 'a list', wayOut: 'Put it into brackets: [ … ].' }];
+}
+
 /** What is wrong when nobody says where the workers' log is. */
-export function missingWorkspace(args: Partial<BillingMonitoringArgs> | undefined): WrongArg | undefined {
+function missingWorkspace(args: Partial<BillingMonitoringArgs> | undefined): WrongArg | undefined {
   return wrongWhenMissing(
     'workspaceId',
     args?.workspaceId,

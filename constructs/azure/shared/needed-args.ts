@@ -1,4 +1,5 @@
 /** Arguments that nothing works without: types ask for them, but a program can be plain JavaScript or have a `!` too many. */
+import * as pulumi from '@pulumi/pulumi';
 import type { ComponentArgs } from './component-args';
 import { shown, type WrongArg } from './wrong-args';
 
@@ -10,10 +11,15 @@ export function wrongWhenMissing(prop: string, value: unknown, allowed: string, 
 
 /** What is wrong with the resource group of a component. */
 export function wrongResourceGroup(args: Partial<ComponentArgs> | undefined): WrongArg | undefined {
-  return wrongWhenMissing(
-    'resourceGroupName',
-    args?.resourceGroupName,
-    'the name of a resource group',
-    'Everything is made in it. Give the name of one that exists, or the `name` of a ResourceGroup of the program.',
-  );
+  const given: unknown = args?.resourceGroupName;
+  const wrong = { prop: 'resourceGroupName', allowed: 'the name of a resource group' };
+  const wayOut =
+    'Everything is made in it. Give the name of one that exists, or the `name` of a ResourceGroup of the program.';
+  if (pulumi.Resource.isInstance(given)) {
+    return { ...wrong, received: 'a resource', wayOut: 'Give its name: `resourceGroup.name`.' };
+  }
+  if (typeof given === 'string' && given.includes('/')) {
+    return { ...wrong, received: shown(given), wayOut: 'Give its name alone, which is the end of its id.' };
+  }
+  return wrongWhenMissing(wrong.prop, given, wrong.allowed, wayOut);
 }

@@ -2,6 +2,7 @@ import * as authorization from '@pulumi/azure-native/authorization';
 import * as pulumi from '@pulumi/pulumi';
 import { nameUuid } from './name-uuid';
 import { ROLES, type RoleName, roleDefinitionId } from './roles';
+import { refuseWrongArgs, shown, type WrongArg } from './wrong-args';
 
 export interface RoleAssignmentArgs {
   /** What may be used: the id of the resource, as narrow as the role allows. */
@@ -26,6 +27,7 @@ export function assignRole(
   { scope, principalId, role }: RoleAssignmentArgs,
   options: pulumi.CustomResourceOptions = {},
 ): authorization.RoleAssignment {
+  refuseWrongArgs('RoleAssignment', childName, [wrongPrincipal(principalId)]);
   return new authorization.RoleAssignment(
     childName,
     {
@@ -41,3 +43,15 @@ export function assignRole(
     { ...options, parent },
   );
 }
+
+/** Outputs are known at deploy only, and then Azure judges them. */
+function wrongPrincipal(principalId: unknown): WrongArg | undefined {
+  if (pulumi.Output.isInstance(principalId) || principalId instanceof Promise) return undefined;
+  if (typeof principalId === 'string' && UUID.test(principalId)) return undefined;
+  const received = pulumi.Resource.isInstance(principalId) ? 'a resource' : shown(principalId);
+  const wayOut =
+    'Give the `principalId` of a managed identity. Before it comes the name that the role assignment has in the program.';
+  return { prop: 'principalId', received, allowed: 'the object id of an identity, a UUID', wayOut };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -82,7 +82,7 @@ export interface StripeEmulator {
 /**
  * Starts an emulator of the parts of Stripe that charge customers, on 127.0.0.1. Close it when done.
  *
- * Point stripe-node at it with `{ host: '127.0.0.1', port, protocol: 'http' }`; any key such as `rk_test_1` is good.
+ * Point stripe-node at it with `{ host: '127.0.0.1', port, protocol: 'http' }`; any key such as `rk_test_local` is good.
  * Test payment methods work in live mode too, unlike at Stripe, so that live settings can be tried. Parameters and
  * endpoints beyond billing (capture, mandates, Connect) are refused as unknown.
  */
