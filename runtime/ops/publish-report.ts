@@ -43,8 +43,32 @@ export function words(report: Report): string {
           `no answer came for ${unanswered}, which were sent again or given up: any of them may be there, or twice; the ledger charges once`,
         ]),
     ...(report.undelivered === 0 ? [] : [`not delivered: ${report.undelivered}`]),
-    ...report.lines.map(({ line, reason }) => `  line ${line}: ${reason}`),
+    ...byReason(report.lines),
     ...(unnamed > 0 ? [`  and ${unnamed} more`] : []),
     '',
   ].join('\n');
+}
+
+/** Each reason once, with its lines: one that stops everything would be said a thousand times. */
+function byReason(lines: readonly NamedLine[]): string[] {
+  const groups = new Map<string, number[]>();
+  for (const { line, reason } of lines.toSorted((a, b) => a.line - b.line)) {
+    groups.set(reason, [...(groups.get(reason) ?? []), line]);
+  }
+  return [...groups].map(([reason, of]) => `  ${of.length === 1 ? 'line' : 'lines'} ${inRanges(of)}: ${reason}`);
+}
+
+const MOST_RANGES = 10;
+
+/** `1 to 4, 7, 9`: of numbers in order. */
+function inRanges(numbers: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.to === number - 1) last.to = number;
+    else ranges.push({ from: number, to: number });
+  }
+  const shown = ranges.slice(0, MOST_RANGES).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+  const more = ranges.slice(MOST_RANGES).reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }

@@ -119,7 +119,7 @@ describe('chargeonce publish', () => {
     const { code, out } = await chargeonce(['-', '--hub', 'nowhere'], {}, [Buffer.from('1\n2\n3\n')]);
     expect(code).toBe(1);
     expect(out).toContain('not delivered: 3');
-    expect(out).toMatch(/line 3: MessagingEntityNotFoundError/);
+    expect(out).toMatch(/lines 1 to 3: MessagingEntityNotFoundError/);
   }, 60_000);
 
   test.each<[string[], Record<string, string>, string]>([

@@ -94,6 +94,6 @@ describe('chargeonce publish', () => {
     const { code, out } = await chargeonce(['publish', '-', ...target('nowhere')], [Buffer.from('1\n2\n3\n')]);
     expect(code).toBe(1);
     expect(out).toContain('not delivered: 3');
-    expect(out).toContain('line 3: ResourceNotFoundException');
+    expect(out).toContain('lines 1 to 3: ResourceNotFoundException');
   });
 });

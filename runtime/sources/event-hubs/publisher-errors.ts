@@ -22,6 +22,8 @@ const MAY_SEND =
 /** Of the identity, which has no code. */
 const NO_LOGIN =
   /^(CredentialUnavailableError|AuthenticationError|AuthenticationRequiredError|AggregateAuthenticationError)$/;
+const LOG_IN =
+  'Nobody is logged in: run az login, or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET, or run where there is a managed identity';
 const SPLIT = new Set(['MessageTooLargeError', 'ArgumentError', 'ArgumentOutOfRangeError', 'DecodeError']);
 const REFUSED = new Set(['ServerBusyError', 'QuotaExceededError', 'SenderBusyError', 'SenderNotReadyError']);
 
@@ -33,6 +35,13 @@ export function sendFailure(error: unknown): SendFailure {
   return {
     what: stop ? 'stop' : split ? 'split' : 'again',
     refused: stop || split || REFUSED.has(code),
-    reason: code === 'UnauthorizedError' ? `${errorText(error)}. ${MAY_SEND}` : errorText(error),
+    reason: [errorText(error).replace(/\.$/, ''), ...wayOut(name, code)].join('. '),
   };
+}
+
+function wayOut(name: string, code: string): string[] {
+  if (NO_LOGIN.test(name)) return [LOG_IN, MAY_SEND];
+  if (code === 'UnauthorizedError') return [MAY_SEND];
+  if (code === 'MessagingEntityNotFoundError') return ['Create the event hub, or correct its name'];
+  return [];
 }
