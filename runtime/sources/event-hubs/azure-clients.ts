@@ -48,8 +48,8 @@ const BLOB_PIPELINE: StoragePipelineOptions = {
 };
 
 /**
- * With a connection string no identity is asked for, and none is loaded. Otherwise the credential is the first that
- * works of the environment's, the workload's and the managed identity.
+ * With a connection string no identity is asked for, and none is loaded. Otherwise the credential is
+ * what `DefaultAzureCredential` finds: the environment's, the workload's, a managed identity, a login of `az`.
  */
 export async function azureClients(options: AzureClientsOptions): Promise<AzureClients> {
   const { hub, checkpoints, eventHubName, consumerGroup, clientId } = options;

@@ -146,13 +146,15 @@ class EventHubsSource implements Source {
       this.silent.set(partitionId, 'cannot be opened');
       log.error({ partition: partitionId }, 'a partition cannot be opened: each try ends before anything is read');
     }
-    const report = ({ held }: Reading, what: string) => {
+    const report = ({ held }: Reading, message: string) => {
       metrics.count('silentPartitions');
-      this.silent.set(held.partitionId, what);
-      log.error({ partition: held.id, delivered: held.lastDelivered ?? null }, `a partition ${what}`);
+      this.silent.set(held.partitionId, message.replace('a partition ', ''));
+      log.error({ partition: held.id, delivered: held.lastDelivered ?? null }, message);
     };
-    for (const reading of silent) report(reading, 'is silent although the hub has more');
-    for (const reading of undescribed) report(reading, 'brings nothing, and the hub does not say whether it has more');
+    for (const reading of silent) report(reading, 'a partition is silent although the hub has more');
+    for (const reading of undescribed) {
+      report(reading, 'a partition brings nothing, and the hub does not say whether it has more');
+    }
     if (silent.length + undescribed.length + unread.length === 0)
       log.error({}, 'the hub answers nothing, neither good nor bad');
   }
