@@ -8,7 +8,7 @@ import { beyondQuery } from './metric-lines-query';
 const MINUTE_MS = 60_000;
 /** Others may take a worker's partitions when it has not renewed for so long. */
 const OWNERSHIP_MS = 60_000;
-/** The shortest retention that a billing event hub may have; of one that was not given nothing more is known. */
+/** The shortest retention that Event Hubs knows of a hub; of one that was not given nothing more is known. */
 const ASSUMED_RETENTION_HOURS = 24;
 
 export interface LagLimits {
