@@ -55,6 +55,7 @@ describe('the pattern', () => {
     ['a name for a hub', { eventHub: 'usage' }, 'eventHub', 'allowed: a BillingEventHub, or an object'],
     ['a list for a ledger', { ledger: [] }, 'ledger', 'is a list; allowed: a LedgerDatabase, or an object'],
     ['null for a store', { checkpointStore: null }, 'checkpointStore', 'is null'],
+    ['a number for a text', { environment: { MAX_CONCURRENT_CHARGES: 5 } }, 'environment', "Write '5'."],
     ['one address that is no list', { alertEmails: 'a@b.c' }, 'alertEmails', 'allowed: a list'],
     [
       'a plain key that is none',

@@ -1,5 +1,6 @@
 /** What a consumer refuses at preview, before anything is made. */
 
+import * as pulumi from '@pulumi/pulumi';
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { FLEET_STRIPE_RPS } from '../../shared/limits';
 import { wrongStripeRate } from '../../shared/stripe-rate';
@@ -213,14 +214,25 @@ function wrongPlace(args: ConsumerSettings, unreached: boolean): WrongArg | unde
 }
 
 function wrongSettings(given: Readonly<Record<string, unknown>>): WrongArg[] {
-  return Object.keys(given).flatMap((setting) => {
+  return Object.entries(given).flatMap(([setting, value]) => {
     const wrong = { prop: 'environment', received: `a map with ${setting}` };
     if (!SETTING_NAME.test(setting)) {
       const wayOut = 'Container Apps takes no other name.';
       return [{ ...wrong, allowed: 'names of letters, digits, "_", "-" and ".", no digit first', wayOut }];
     }
-    if (!OWNED.includes(setting)) return [];
+    if (!OWNED.includes(setting)) return wrongText(setting, value);
     const wayOut = `Leave ${setting} out: its value follows from the other arguments.`;
     return [{ ...wrong, allowed: 'names that the component does not set itself', wayOut }];
   });
+}
+
+/** A number or a boolean would reach the template as such, and Azure refuses it in the middle of a deploy. */
+function wrongText(setting: string, value: unknown): WrongArg[] {
+  if (value === undefined || typeof value === 'string') return [];
+  if (pulumi.Output.isInstance(value) || value instanceof Promise) return [];
+  const [received, wayOut] = [
+    `a map whose ${setting} is ${typeof value} ${String(value)}`,
+    `Write '${String(value)}'.`,
+  ];
+  return [{ prop: 'environment', received, allowed: 'texts, or outputs of texts', wayOut }];
 }

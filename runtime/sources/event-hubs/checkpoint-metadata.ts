@@ -23,6 +23,8 @@ const A_NUMBER = /^\d+$/;
 const AN_OFFSET = /^[\w:.-]*\d[\w:.-]*$/;
 /** The storage says in whole seconds when a blob was written. */
 const RESOLUTION_MS = 1_000;
+/** No hub is in use that was made anew within a minute. */
+const SAME_MS = 60_000;
 
 /** @param hubCreatedOn milliseconds since the epoch, as the hub says; undefined when it does not */
 export function checkpointMetadata(place: EventPlace, hubCreatedOn: number | undefined): Record<string, string> {
@@ -57,7 +59,14 @@ export function startOf(
   return { kind: isOfOtherHub(created, writtenAt, hubCreatedOn) ? 'other-hub' : 'behind', place };
 }
 
+/** Whether two answers to when the hub was created are of one hub. Nobody promises that they agree to the millisecond. */
+export function isSameHub(createdOn: number, other: number): boolean {
+  return Math.abs(createdOn - other) < SAME_MS;
+}
+
 function isOfOtherHub(written: string | undefined, writtenAt: number, hubCreatedOn: number | undefined): boolean {
   if (hubCreatedOn === undefined) return false;
-  return written === undefined ? writtenAt + RESOLUTION_MS <= hubCreatedOn : Date.parse(written) !== hubCreatedOn;
+  return written === undefined
+    ? writtenAt + RESOLUTION_MS <= hubCreatedOn
+    : !isSameHub(Date.parse(written), hubCreatedOn);
 }

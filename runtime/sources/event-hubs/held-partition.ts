@@ -61,7 +61,7 @@ export class HeldPartition implements Partition {
   ) {
     const { ownershipMs, namespace, group, hubCreatedOn } = deps;
     // Numbers begin again in a hub that is made anew: what is remembered of the old one's must not be taken for these.
-    const made = hubCreatedOn === undefined ? '' : `@${new Date(hubCreatedOn).toISOString()}`;
+    const made = hubCreatedOn === undefined ? '' : `@${new Date(hubCreatedOn).toISOString().slice(0, 19)}Z`;
     this.id = `event-hubs/${namespace}/${group.eventHubName}${made}/${partitionId}`;
     this.signal = this.ending.signal;
     // Once: a signal made of two for each write would stay in the memory of both for as long as they live.

@@ -13,6 +13,7 @@ import type { PartitionConsumer } from '../../processor/ports';
 import { errorText, isEntityMissing, isLinkStolen, isPlaceRefused, isRefused, isThrottled } from './azure-errors';
 import type { GroupName } from './blob-names';
 import { BlobStore, type Ownership } from './blob-store';
+import { isSameHub } from './checkpoint-metadata';
 import { deliveryOf } from './delivery';
 import { HeldPartition } from './held-partition';
 import { LOOKS_PER_OWNERSHIP, type SourceSettings } from './options';
@@ -291,7 +292,7 @@ export class Session {
     if (createdOn === undefined) return;
     for (const reading of this.readings) {
       const { hubCreatedOn } = reading.held.deps;
-      if (hubCreatedOn !== undefined && hubCreatedOn !== createdOn) this.lose(reading, 'renumbered');
+      if (hubCreatedOn !== undefined && !isSameHub(hubCreatedOn, createdOn)) this.lose(reading, 'renumbered');
     }
   }
 
