@@ -1,10 +1,10 @@
 /**
  * Which finished position is eligible to be written, by checkpoint mode. How it is written is the source's affair.
  */
+import type { CHOICES } from '../contract/setting-values';
 import type { Mark } from './low-water';
 
-export const CHECKPOINT_MODES = ['batch', 'record', 'time', 'count', 'manual'] as const;
-export type CheckpointMode = (typeof CHECKPOINT_MODES)[number];
+export type CheckpointMode = (typeof CHOICES.CHECKPOINT_MODE.choices)[number];
 
 export interface CheckpointOptions {
   /**

@@ -1,5 +1,7 @@
 /** How events become charges: identity, limits, timing, spend cap, checkpoint mode. */
-import { CHECKPOINT_MODES, type CheckpointOptions } from '../checkpoint/policy';
+
+import type { CheckpointOptions } from '../checkpoint/policy';
+import { CHOICES, NUMBERS, TEXTS } from '../contract/setting-values';
 import { checkDescriptionTemplate, DEFAULT_DESCRIPTION_TEMPLATE, FIELD_NAMES, findCurrency } from '../decode';
 import type { Reader } from './reader';
 
@@ -35,22 +37,16 @@ export type CheckpointConfig = CheckpointOptions;
 export const CLAIM_MARGIN_MS = 10_000;
 
 export function readBilling(reader: Reader, stripeTimeoutMs: number): BillingConfig {
-  const currency = reader.matching('DEFAULT_CURRENCY', /^[A-Za-z]{3}$/, {
-    allowed: 'a three-letter ISO currency code, e.g. usd',
-    wayOut: 'Leave it out for usd.',
-  });
+  const currency = reader.matching('DEFAULT_CURRENCY', TEXTS.DEFAULT_CURRENCY.pattern, TEXTS.DEFAULT_CURRENCY);
   if (currency !== undefined && findCurrency(currency) === undefined) {
     reader.problem('DEFAULT_CURRENCY', {
       allowed: 'a currency that Stripe charges in',
       wayOut: 'Leave it out for usd; events may name their own.',
     });
   }
-  const namespace = reader.matching('BILLING_NAMESPACE', /^[A-Za-z0-9._-]{1,64}$/, {
-    allowed: 'up to 64 letters, digits, dots, dashes and underscores, e.g. billing',
-    wayOut: 'Leave it out for billing. Changing it on a live system changes every idempotency key.',
-  });
+  const namespace = reader.matching('BILLING_NAMESPACE', TEXTS.BILLING_NAMESPACE.pattern, TEXTS.BILLING_NAMESPACE);
   const template = readTemplate(reader);
-  const claimTtlMs = reader.milliseconds('CLAIM_TTL_MS', { min: 1_000, max: 3_600_000, fallback: 120_000 });
+  const claimTtlMs = reader.milliseconds('CLAIM_TTL_MS', NUMBERS.CLAIM_TTL_MS);
   const least = 2 * stripeTimeoutMs + CLAIM_MARGIN_MS;
   if (claimTtlMs < least) {
     reader.problem(
@@ -67,15 +63,10 @@ export function readBilling(reader: Reader, stripeTimeoutMs: number): BillingCon
     defaultCurrency: (currency ?? 'usd').toLowerCase(),
     ...(template === undefined ? {} : { descriptionTemplate: template }),
     eventFields: readEventFields(reader),
-    maxEventBytes: reader.number('MAX_EVENT_BYTES', { min: 1024, max: 10_485_760, fallback: 1_048_576, unit: 'bytes' }),
-    parkAfterMs: reader.milliseconds('PARK_AFTER_MS', { min: 0, max: 86_400_000, fallback: 300_000 }),
-    reconcileIntervalMs: reader.milliseconds('RECONCILE_INTERVAL_MS', { min: 100, max: 3_600_000, fallback: 5_000 }),
-    maxConcurrentCharges: reader.number('MAX_CONCURRENT_CHARGES', {
-      min: 1,
-      max: 1_000,
-      fallback: 16,
-      unit: 'charges',
-    }),
+    maxEventBytes: reader.number('MAX_EVENT_BYTES', NUMBERS.MAX_EVENT_BYTES),
+    parkAfterMs: reader.milliseconds('PARK_AFTER_MS', NUMBERS.PARK_AFTER_MS),
+    reconcileIntervalMs: reader.milliseconds('RECONCILE_INTERVAL_MS', NUMBERS.RECONCILE_INTERVAL_MS),
+    maxConcurrentCharges: reader.number('MAX_CONCURRENT_CHARGES', NUMBERS.MAX_CONCURRENT_CHARGES),
     claimTtlMs,
   };
 }
@@ -129,7 +120,7 @@ function parseJson(text: string): unknown {
 }
 
 export function readSpendCap(reader: Reader, defaultCurrency: string): SpendCapConfig {
-  const percent = reader.number('SPEND_CAP_PERCENT', { min: 1, max: 1_000, fallback: 110, unit: 'percent' });
+  const percent = reader.number('SPEND_CAP_PERCENT', NUMBERS.SPEND_CAP_PERCENT);
   const perPeriod = readAmounts(reader);
   const mode = reader.optional('SPEND_CAP_MODE');
   if (mode === 'off') {
@@ -186,7 +177,7 @@ function readAmounts(reader: Reader): Record<string, number> {
 }
 
 export function readCheckpoint(reader: Reader): CheckpointConfig {
-  const mode = reader.oneOf('CHECKPOINT_MODE', CHECKPOINT_MODES, 'batch');
+  const mode = reader.oneOf('CHECKPOINT_MODE', CHOICES.CHECKPOINT_MODE.choices, CHOICES.CHECKPOINT_MODE.fallback);
   if (mode === 'manual') {
     reader.warn(
       'CHECKPOINT_MODE',
@@ -195,7 +186,7 @@ export function readCheckpoint(reader: Reader): CheckpointConfig {
   }
   return {
     mode,
-    intervalMs: reader.milliseconds('CHECKPOINT_INTERVAL_MS', { min: 100, max: 3_600_000, fallback: 5_000 }),
-    count: reader.number('CHECKPOINT_COUNT', { min: 1, max: 1_000_000, fallback: 1_000, unit: 'records' }),
+    intervalMs: reader.milliseconds('CHECKPOINT_INTERVAL_MS', NUMBERS.CHECKPOINT_INTERVAL_MS),
+    count: reader.number('CHECKPOINT_COUNT', NUMBERS.CHECKPOINT_COUNT),
   };
 }

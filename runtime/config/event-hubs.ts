@@ -1,5 +1,7 @@
 /** The hub, its consumer group, the checkpoint container, and how to log in at both. */
+
 import { EVENT_HUB_NAME, NAMESPACE_HOST } from '../contract/event-hub-names';
+import { NUMBERS } from '../contract/setting-values';
 import { isLoopback, type Reader } from './reader';
 
 export interface EventHubsConfig {
@@ -53,7 +55,7 @@ export function readEventHubs(reader: Reader): EventHubsConfig {
     allowed: 'up to 80 visible ASCII characters',
     wayOut: 'Leave it out: the process then makes a unique one.',
   });
-  const ownershipMs = reader.milliseconds('EVENTHUB_OWNERSHIP_MS', { min: 3_000, max: 600_000, fallback: 60_000 });
+  const ownershipMs = reader.milliseconds('EVENTHUB_OWNERSHIP_MS', NUMBERS.EVENTHUB_OWNERSHIP_MS);
   if (ownershipMs < 20_000) {
     reader.warn(
       'EVENTHUB_OWNERSHIP_MS',
@@ -70,7 +72,7 @@ export function readEventHubs(reader: Reader): EventHubsConfig {
     ...(workerId === undefined ? {} : { workerId }),
     ownershipMs,
     ownershipMarginMs: Math.min(MARGIN_MS, Math.floor(ownershipMs / 10)),
-    silenceMs: reader.milliseconds('EVENTHUB_SILENCE_MS', { min: 1_000, max: 3_600_000, fallback: 60_000 }),
+    silenceMs: reader.milliseconds('EVENTHUB_SILENCE_MS', NUMBERS.EVENTHUB_SILENCE_MS),
   };
 }
 

@@ -1,5 +1,7 @@
 /** How the process behaves: health, logs, metrics, drain, and the crash points of tests. */
+
 import { CRASH_POINTS, type CrashPoint, METRICS_NAMESPACE, METRICS_SERVICE } from '../contract';
+import { CHOICES, NUMBERS } from '../contract/setting-values';
 import type { Reader } from './reader';
 
 export interface ProcessConfig {
@@ -23,7 +25,7 @@ export interface ProcessConfig {
 export const PLATFORM_STOP_TIMEOUT_MS = 120_000;
 
 export function readProcess(reader: Reader, stripe: { mode: 'test' | 'live'; timeoutMs: number }): ProcessConfig {
-  const drainTimeoutMs = reader.milliseconds('DRAIN_TIMEOUT_MS', { min: 0, max: 3_600_000, fallback: 100_000 });
+  const drainTimeoutMs = reader.milliseconds('DRAIN_TIMEOUT_MS', NUMBERS.DRAIN_TIMEOUT_MS);
   if (drainTimeoutMs >= PLATFORM_STOP_TIMEOUT_MS) {
     reader.problem('DRAIN_TIMEOUT_MS', {
       allowed: `less than ${PLATFORM_STOP_TIMEOUT_MS}, the platform's stop timeout`,
@@ -39,9 +41,9 @@ export function readProcess(reader: Reader, stripe: { mode: 'test' | 'live'; tim
   return {
     healthHost: reader.optional('HEALTH_HOST') ?? '0.0.0.0',
     healthPort: reader.number('HEALTH_PORT', { min: 0, max: 65_535, fallback: 8080, unit: 'a TCP port' }),
-    logLevel: reader.oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error'] as const, 'info'),
+    logLevel: reader.oneOf('LOG_LEVEL', CHOICES.LOG_LEVEL.choices, CHOICES.LOG_LEVEL.fallback),
     metricsFormat: reader.oneOf('METRICS_FORMAT', ['none', 'emf', 'json'] as const, 'none'),
-    metricsIntervalMs: reader.milliseconds('METRICS_INTERVAL_MS', { min: 1_000, max: 60_000, fallback: 60_000 }),
+    metricsIntervalMs: reader.milliseconds('METRICS_INTERVAL_MS', NUMBERS.METRICS_INTERVAL_MS),
     metricsNamespace: reader.optional('METRICS_NAMESPACE') ?? METRICS_NAMESPACE,
     metricsService: reader.optional('METRICS_SERVICE') ?? METRICS_SERVICE,
     drainTimeoutMs,

@@ -3,6 +3,7 @@
  * A problem says: the name, the value received (secrets redacted), what is allowed, and the way out.
  */
 import type { EnvironmentName } from '../contract';
+import { type NumberRule, wrongChoice, wrongNumber } from '../contract/setting-values';
 import { redactSecrets } from './redact';
 
 /** Environment as the process got it. An empty value counts as absent. */
@@ -15,18 +16,6 @@ export interface Fault {
   /** What to do about it. */
   readonly wayOut: string;
 }
-
-interface NumberRule {
-  readonly min: number;
-  readonly max: number;
-  readonly fallback: number;
-  /** What the number counts: `milliseconds`, `bytes`. */
-  readonly unit: string;
-  readonly decimals?: boolean;
-}
-
-const WHOLE = /^(0|[1-9]\d{0,14})$/;
-const DECIMAL = /^(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
 
 export class Reader {
   readonly problems: string[] = [];
@@ -68,14 +57,9 @@ export class Reader {
   oneOf<T extends string>(name: EnvironmentName, allowed: readonly T[], fallback: T): T {
     const value = this.optional(name);
     if (value === undefined) return fallback;
-    const found = allowed.find((each) => each === value);
-    if (found === undefined) {
-      this.problem(name, {
-        allowed: allowed.join(' | '),
-        wayOut: `Set one of these, or leave it out for ${fallback}.`,
-      });
-    }
-    return found ?? fallback;
+    const fault = wrongChoice(value, { choices: allowed, fallback });
+    if (fault !== undefined) this.problem(name, fault);
+    return allowed.find((each) => each === value) ?? fallback;
   }
 
   flag(name: EnvironmentName): boolean {
@@ -85,25 +69,14 @@ export class Reader {
   number(name: EnvironmentName, rule: NumberRule): number {
     const value = this.optional(name);
     if (value === undefined) return rule.fallback;
-    const number = Number(value);
-    const wellFormed = (rule.decimals === true ? DECIMAL : WHOLE).test(value);
-    if (wellFormed && number >= rule.min && number <= rule.max) return number;
-    const kind = rule.decimals === true ? 'number' : 'whole number';
-    this.problem(name, {
-      allowed: `${rule.unit}, a ${kind} from ${rule.min} to ${rule.max} in plain digits, e.g. ${rule.fallback}`,
-      wayOut: `Write only the digits, or leave it out for ${rule.fallback}.`,
-    });
+    const fault = wrongNumber(value, rule);
+    if (fault === undefined) return Number(value);
+    this.problem(name, fault);
     return rule.fallback;
   }
 
   milliseconds(name: EnvironmentName, rule: Omit<NumberRule, 'unit'>): number {
-    const seconds = /^(\d{1,9})\s?s$/.exec(this.optional(name) ?? '')?.[1];
-    if (seconds === undefined) return this.number(name, { ...rule, unit: 'milliseconds' });
-    this.problem(name, {
-      allowed: `milliseconds, e.g. ${Number(seconds) * 1000}`,
-      wayOut: `Write ${Number(seconds) * 1000} without a unit.`,
-    });
-    return rule.fallback;
+    return this.number(name, { ...rule, unit: 'milliseconds' });
   }
 
   /** An http(s) address without path, query or credentials. Plain http only to this machine. */

@@ -1,4 +1,5 @@
 /** The Stripe key, its mode, and how to reach Stripe. */
+import { NUMBERS } from '../contract/setting-values';
 import { STRIPE_KEY } from '../contract/stripe-key';
 import { isLoopback, type Reader } from './reader';
 import { redactSecrets } from './redact';
@@ -40,7 +41,7 @@ export function readStripe(reader: Reader): StripeConfig {
       unit: 'requests a second',
       decimals: true,
     }),
-    timeoutMs: reader.milliseconds('STRIPE_TIMEOUT_MS', { min: 500, max: 300_000, fallback: 30_000 }),
+    timeoutMs: reader.milliseconds('STRIPE_TIMEOUT_MS', NUMBERS.STRIPE_TIMEOUT_MS),
   };
 }
 

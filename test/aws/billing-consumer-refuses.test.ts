@@ -345,8 +345,18 @@ describe('environment', () => {
     Annotations.fromStack(stack).hasWarning('/Billing/Consumer', Match.stringLikeRegexp(text.replaceAll('?', '\\?')));
   });
 
+  it.each<[string, string, unknown, string]>([
+    ['a word that it does not know', 'LOG_LEVEL', 'verbose', 'is "verbose"; allowed: debug | info'],
+    ['a number that is none', 'MAX_CONCURRENT_CHARGES', 'abc', 'is "abc"; allowed: charges, a whole number from 1'],
+    ['a number that is no text', 'MAX_CONCURRENT_CHARGES', 5, "is the number 5; allowed: text. Write '5'."],
+  ])('%s would stop the worker at its start: %s', (_, name, value, words) => {
+    expect(() => withEnvironment({ [name]: value as string })).toThrow(
+      `[Billing/Consumer] environment.${name} ${words}`,
+    );
+  });
+
   it.each(['NODE_OPTIONS', 'HTTPS_PROXY', 'PGTZ', 'LOG_LEVEL'])('%s is taken without a word', (name) => {
-    const stack = withEnvironment({ [name]: 'x' });
+    const stack = withEnvironment({ [name]: 'debug' });
     expect(Annotations.fromStack(stack).findWarning('/Billing/Consumer', Match.anyValue())).toEqual([]);
   });
 });

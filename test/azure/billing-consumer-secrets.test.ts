@@ -24,6 +24,18 @@ describe('a key of the stack', () => {
     ],
     ['that is empty', '', {}, ['stripeKey is an empty text', 'rk_test_']],
     ['that is publishable', `pk_test_${SECRET}`, {}, ['no secret key of Stripe', 'a publishable key']],
+    [
+      'that is too short',
+      'rk_test_1',
+      {},
+      ['no secret key of Stripe', 'rk_test_ and at least three letters or digits'],
+    ],
+    [
+      'that may do everything, which is said not to be wanted',
+      `sk_live_${SECRET}`,
+      { stripeMode: 'live', environment: { ALLOW_UNRESTRICTED_STRIPE_KEY: 'false' } },
+      ['an unrestricted live key', 'rk_live_'],
+    ],
     ['that may do everything', `sk_live_${SECRET}`, { stripeMode: 'live' }, ['an unrestricted live key', 'rk_live_']],
   ] as const)('%s is refused, and not shown', async (_, key, more, words) => {
     for (const given of [key, pulumi.secret(key)]) {
@@ -48,6 +60,11 @@ describe('a setting of the user’s own', () => {
     const said = await refusal((args) => ({ ...args, environment: { PGSSLROOTCERT: pulumi.secret(SECRET) } }));
     expect(said).toContain('environment.PGSSLROOTCERT is a secret');
     expect(said).not.toContain(SECRET);
+  });
+
+  it('that no worker takes is refused as soon as it is known', async () => {
+    const said = await refusal((args) => ({ ...args, environment: { LOG_LEVEL: pulumi.output('verbose') } }));
+    expect(said).toContain('environment.LOG_LEVEL is "verbose"; allowed: debug | info | warn | error.');
   });
 
   it('that is an output and no secret reaches the worker', async () => {

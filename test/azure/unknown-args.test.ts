@@ -56,6 +56,25 @@ describe('the pattern', () => {
     ['a list for a ledger', { ledger: [] }, 'ledger', 'is a list; allowed: a LedgerDatabase, or an object'],
     ['null for a store', { checkpointStore: null }, 'checkpointStore', 'is null'],
     ['a number for a text', { environment: { MAX_CONCURRENT_CHARGES: 5 } }, 'environment', "Write '5'."],
+    ['a word that no worker knows', { environment: { LOG_LEVEL: 'verbose' } }, 'environment.LOG_LEVEL', 'debug | info'],
+    [
+      'a mode that no worker has',
+      { environment: { CHECKPOINT_MODE: 'often' } },
+      'environment.CHECKPOINT_MODE',
+      'batch',
+    ],
+    [
+      'a number that is none',
+      { environment: { MAX_CONCURRENT_CHARGES: 'abc' } },
+      'environment.MAX_CONCURRENT_CHARGES',
+      'is "abc"; allowed: charges, a whole number from 1 to 1000',
+    ],
+    [
+      'a currency in words',
+      { environment: { DEFAULT_CURRENCY: 'dollars' } },
+      'environment.DEFAULT_CURRENCY',
+      'is "dollars"; allowed: a three-letter ISO currency code',
+    ],
     ['one address that is no list', { alertEmails: 'a@b.c' }, 'alertEmails', 'allowed: a list'],
     [
       'a plain key that is none',

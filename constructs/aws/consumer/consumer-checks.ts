@@ -3,6 +3,7 @@ import { Annotations, Stack, Token } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT } from '../../../runtime/contract';
 import { meantSetting } from '../../../runtime/contract/misspelt';
+import { type SettingFault, wrongSetting } from '../../../runtime/contract/setting-values';
 import { wrongProp } from '../../shared/check';
 import { FARGATE_CPU, fargateMemory } from '../../shared/fargate-size';
 import type { BillingConsumerProps } from './billing-consumer-props';
@@ -26,7 +27,7 @@ const OWNED_UNSET = [
 /**
  * Warns of a name that looks like a setting misspelt, which the runtime would not read.
  *
- * @throws when `environment` names something that the construct sets or wires itself
+ * @throws when `environment` names something that the construct sets or wires itself, or has a value that no worker takes
  */
 export function checkEnvironment(
   scope: Construct,
@@ -34,7 +35,7 @@ export function checkEnvironment(
   ours: readonly string[],
 ): void {
   const owned = new Set<string>([...ours, ...OWNED_UNSET]);
-  for (const name of Object.keys(given)) {
+  for (const [name, value] of Object.entries(given)) {
     if (owned.has(name)) {
       throw wrongProp({
         path: scope.node.path,
@@ -44,12 +45,24 @@ export function checkEnvironment(
         wayOut: `Leave ${name} out: its value follows from the other props.`,
       });
     }
+    const fault = wrongValue(name, value);
+    if (fault !== undefined) {
+      const received = typeof value === 'string' ? JSON.stringify(value) : `the ${typeof value} ${String(value)}`;
+      throw wrongProp({ path: scope.node.path, prop: `environment.${name}`, received, ...fault });
+    }
     const meant = meantSetting(name);
     if (meant !== undefined) {
       const text = `environment has ${name}, which nothing reads. Did you mean ${meant}?`;
       Annotations.of(scope).addWarningV2(`chargeonce:environment:${name}`, text);
     }
   }
+}
+
+/** A value that is not text would fail in the middle of a deploy; one that the worker refuses, at its start. */
+function wrongValue(name: string, value: unknown): SettingFault | undefined {
+  if (value === undefined || Token.isUnresolved(value)) return undefined;
+  if (typeof value === 'string') return wrongSetting(name, value);
+  return { allowed: 'text', wayOut: `Write '${String(value)}'.` };
 }
 
 /** @throws when the number of tasks is unknown at synth, no whole number, or above the number of shards */

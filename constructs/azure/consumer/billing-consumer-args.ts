@@ -120,7 +120,8 @@ export interface BillingConsumerArgs extends ComponentArgs {
    */
   readonly migrations?: Migrations;
   /**
-   * More settings of the runtime, for worker and ops job. Names that this component sets are refused.
+   * More settings of the runtime, for worker and ops job. Names that this component sets are refused, and so are values
+   * that a worker would refuse.
    * A secret of the stack is refused: it would stand in clear in the app.
    * @default the runtime's own defaults
    */

@@ -12,6 +12,7 @@ import type { BillingConsumerArgs } from './billing-consumer-args';
 import { STRIPE_KEY_VERSION } from './consumer-environment';
 import { azureRegistryName, isAzureRegistry, registryHost, wrongImage } from './image-reference';
 import { wrongLedger, wrongStore } from './one-consumer-group';
+import { wrongValue } from './own-settings';
 import { wrongSpendCap } from './spend-cap';
 import { wrongStripeKey } from './stripe-key';
 
@@ -226,9 +227,10 @@ function wrongSettings(given: Readonly<Record<string, unknown>>): WrongArg[] {
   });
 }
 
-/** A number or a boolean would reach the template as such, and Azure refuses it in the middle of a deploy. */
+/** The worker would refuse it at its start; a number or a boolean, Azure in the middle of a deploy. */
 function wrongText(setting: string, value: unknown): WrongArg[] {
-  if (value === undefined || typeof value === 'string') return [];
+  if (value === undefined) return [];
+  if (typeof value === 'string') return found([wrongValue(setting, value)]);
   if (pulumi.Output.isInstance(value) || value instanceof Promise) return [];
   const [received, wayOut] = [
     `a map whose ${setting} is ${typeof value} ${String(value)}`,

@@ -1,5 +1,6 @@
 import * as pulumi from '@pulumi/pulumi';
-import { refuseWrongArgs } from '../shared/wrong-args';
+import { wrongSetting } from '../../../runtime/contract/setting-values';
+import { refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { Settings } from './consumer-environment';
 
 /** Settings of the user's own. One that is a secret of the stack is refused: in the app it would stand in clear. */
@@ -17,7 +18,17 @@ export function ownSettings(component: string, name: string, environment: Settin
       refuseWrongArgs(component, name, [secret ? wrong : undefined]);
       return value;
     });
-    return [setting, plain] as const;
+    const judged = plain.apply((text) => {
+      refuseWrongArgs(component, name, [wrongValue(setting, text)]);
+      return text;
+    });
+    return [setting, judged] as const;
   });
   return Object.fromEntries(checked);
+}
+
+/** What the worker would refuse of a text at its start. */
+export function wrongValue(setting: string, value: string): WrongArg | undefined {
+  const fault = wrongSetting(setting, value);
+  return fault && { prop: `environment.${setting}`, received: shown(value), ...fault };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CHECKPOINT_MODES, type CheckpointMode, CheckpointPolicy } from '../../../runtime/checkpoint/policy';
+import { type CheckpointMode, CheckpointPolicy } from '../../../runtime/checkpoint/policy';
+import { CHOICES } from '../../../runtime/contract/setting-values';
 
 /** Ten deliveries, one a second, finished in order; batches end at the fourth and the eighth. */
 function written(mode: CheckpointMode, options: { intervalMs?: number; count?: number } = {}): string[] {
@@ -65,6 +66,6 @@ describe('which finished position is eligible', () => {
   });
 
   it('has an answer for every mode', () => {
-    for (const mode of CHECKPOINT_MODES) expect(Array.isArray(written(mode))).toBe(true);
+    for (const mode of CHOICES.CHECKPOINT_MODE.choices) expect(Array.isArray(written(mode))).toBe(true);
   });
 });
