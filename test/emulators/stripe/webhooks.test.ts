@@ -259,7 +259,9 @@ describe('webhooks', () => {
   });
 
   it('to a receiver that is silent too long are tried again', async () => {
-    const { endpoint } = await receive({ timeoutMs: 1_000 }, (nth) => (nth === 1 ? new Promise<number>(() => {}) : 200));
+    const { endpoint } = await receive({ timeoutMs: 1_000 }, (nth) =>
+      nth === 1 ? new Promise<number>(() => {}) : 200,
+    );
     await create();
     await emulator.webhooks.idle();
     expect(endpoint.deliveries.map(({ status }) => status)).toEqual([undefined, 200]);
