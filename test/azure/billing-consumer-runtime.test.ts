@@ -124,7 +124,7 @@ describe('what the containers are told', () => {
       const parts = smallest();
       return [...names, 'DEFAULT_CURRENCY'].filter((name, index) => {
         try {
-          new BillingConsumer(`charges-${index}`, { ...parts, environment: { [name]: 'x' } });
+          new BillingConsumer(`charges-${index}`, { ...parts, environment: { [name]: 'eur' } });
           return true;
         } catch {
           return false;
