@@ -12,8 +12,8 @@ import { wrongLedgerDatabase } from './ledger/ledger-checks';
 import type { LedgerDatabase } from './ledger/ledger-database';
 import { wrongMonitoring } from './monitoring/monitoring-checks';
 import { unknownArgs, wrongSettingsOf } from './shared/known-args';
-import { wrongResourceGroup } from './shared/needed-args';
-import { found, refuseWrongArgs, type WrongArg } from './shared/wrong-args';
+import { wrongCommon } from './shared/needed-args';
+import { found, refuseWrongArgs, shown, type WrongArg } from './shared/wrong-args';
 
 /** All that it reads. */
 const ARGS = {
@@ -84,17 +84,36 @@ export function checkBilling(name: string, given: EventHubsBillingArgs): void {
     : eventHubPlan(`${name}-hub`, { ...args.eventHub });
   const isWrong = (prop: keyof Hub) => wrongHub.some((each) => each.prop === prop);
   refuseWrongArgs('EventHubsBilling', name, [
-    wrongResourceGroup(args),
+    ...wrongCommon(args),
     ...unknownArgs(args, ARGS, ELSEWHERE),
     wrongSettingsOf('eventHub', given?.eventHub, 'BillingEventHub'),
     wrongSettingsOf('checkpointStore', given?.checkpointStore, 'CheckpointStore'),
     wrongSettingsOf('ledger', given?.ledger, 'LedgerDatabase'),
+    wrongName(name),
     ...under('eventHub', wrongHub),
     ...wrongStore(args, isWrong('consumerGroupName') ? undefined : hub.consumerGroupName),
     ...wrongLedgerPart(name, args),
-    ...wrongConsumer(`${name}-consumer`, args, isWrong('partitionCount') ? undefined : hub.partitionCount),
-    ...wrongMonitoring(args.alertEmails === undefined ? {} : { alertEmails: args.alertEmails }),
+    ...wrongConsumer(`${name}-consumer`, args, isWrong('partitionCount') ? undefined : hub.partitionCount).filter(
+      isOwn,
+    ),
+    ...wrongMonitoring({
+      ...(args.alertEmails === undefined ? {} : { alertEmails: args.alertEmails }),
+      ...(args.actionGroupIds === undefined ? {} : { actionGroupIds: args.actionGroupIds }),
+    }),
   ]);
+}
+
+/** Its consumer's name is the shortest of its parts', `<name>-consumer` with 40 characters: what is left is its own. */
+function wrongName(name: string): WrongArg | undefined {
+  if (/^(?!rds)[A-Za-z][A-Za-z0-9-]{0,30}$/i.test(name)) return undefined;
+  const allowed = 'a letter, then up to 30 letters, digits and hyphens, and not rds first';
+  const wayOut = 'Names of Azure’s resources and of a role in PostgreSQL begin with it.';
+  return { prop: 'name', received: shown(name), allowed, wayOut };
+}
+
+/** What a part says of its own name is said of the pattern's. */
+function isOwn({ prop }: WrongArg): boolean {
+  return prop !== 'name';
 }
 
 /** The arguments without what stands where a part or its settings belong and is neither. */
@@ -122,7 +141,7 @@ function wrongLedgerPart(name: string, { eventHub, ledger, network }: EventHubsB
   if (!isPart<LedgerDatabase>(ledger)) {
     const place = network === undefined ? {} : { network };
     return [
-      ...under('ledger', wrongLedgerDatabase(`${name}-ledger`, { ...ledger, ...place })),
+      ...under('ledger', wrongLedgerDatabase(`${name}-ledger`, { ...ledger, ...place }).filter(isOwn)),
       ...found([ledger?.existing === undefined ? wrongNetwork(network) : undefined]),
     ];
   }
@@ -155,11 +174,11 @@ function wrongNetwork(network: EventHubsBillingArgs['network']): WrongArg | unde
 
 /** What a part says of its arguments, by the names that they have here. */
 function under(part: string, wrong: readonly WrongArg[]): WrongArg[] {
-  // Names of parts follow from the pattern's, and its network is said beside the ledger.
+  // Its network is said beside the ledger.
   return wrong.map((each) => (AS_THEY_ARE.includes(each.prop) ? each : { ...each, prop: `${part}.${each.prop}` }));
 }
 
-const AS_THEY_ARE = ['name', 'network'];
+const AS_THEY_ARE = ['network'];
 
 function isPart<Part extends pulumi.ComponentResource>(given: unknown): given is Part {
   return pulumi.ComponentResource.isInstance(given);

@@ -63,7 +63,7 @@ const REFUSED: readonly [string, Change, string[]][] = [
   [
     'a URI without its vault',
     ({ keyVaultId: _vault, ...args }) => args,
-    ['given as stripeKeySecretUri;', 'keyVaultId'],
+    ['keyVaultId is not given beside stripeKeySecretUri', 'az keyvault show --name kv-billing'],
   ],
   [
     'a key twice',

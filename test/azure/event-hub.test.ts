@@ -138,6 +138,13 @@ describe.each([true, false])('BillingEventHub, preview %s', (preview) => {
     expect(hub.result.namespace).toBeUndefined();
   });
 
+  it('names the namespace as it was given where a lookup says no name, as in a unit test', async () => {
+    const hub = await run({ namespaceName: 'contoso' }, { preview, ...looksUp({}) });
+    expect(hub.named('usage-hub').inputs.namespaceName).toBe('contoso');
+    const { EVENTHUB_NAMESPACE } = await knownValues(hub.result.connectionEnvironment);
+    expect(EVENTHUB_NAMESPACE).toBe('contoso.servicebus.windows.net');
+  });
+
   it.each([
     ['sku is "Basic"', found({ sku: { name: 'Basic' } }), {}],
     ['capture is a container, for a namespace without an identity', found(), { capture: { containerId: CONTAINER } }],
@@ -241,6 +248,12 @@ describe('BillingEventHub', () => {
       }
     };
     await expect(runProgram(program)).rejects.toThrow(/Two components of this program have usage-.*give one another/);
+  });
+
+  it('has no type for a tier that is always refused', async () => {
+    // @ts-expect-error Basic keeps events for one day.
+    const program = () => new BillingEventHub('usage', { resourceGroupName: 'rg', sku: 'Basic' });
+    await expect(runProgram(program)).rejects.toThrow('sku is "Basic"');
   });
 
   it('says all that is wrong at once', async () => {

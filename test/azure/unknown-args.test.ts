@@ -75,6 +75,35 @@ describe('the pattern', () => {
       'environment.DEFAULT_CURRENCY',
       'is "dollars"; allowed: a three-letter ISO currency code',
     ],
+    ['a yes or no in quotes', { protect: 'false' }, 'protect', 'is "false"; allowed: true or false'],
+    ['tags as a text', { tags: 'a=b' }, 'tags', 'is "a=b"; allowed: an object'],
+    [
+      'cores in quotes',
+      { cpu: '0.5' },
+      'cpu',
+      'is "0.5"; allowed: a number from 0.25 to 4. Write the number without quotes',
+    ],
+    ['replicas in quotes', { minReplicas: '2' }, 'minReplicas', 'is "2"; allowed: numbers from 1 to 4. Write'],
+    ['an action group that is no list', { actionGroupIds: 'x' }, 'actionGroupIds', 'allowed: a list'],
+    ['a tier in small letters', { eventHub: { sku: 'standard' } }, 'eventHub.sku', 'It is spelt Standard.'],
+    [
+      'a digest in capitals',
+      { image: IMAGE.replace(/4e/g, '4E') },
+      'image',
+      'whose digest has capitals (lower-case only)',
+    ],
+    [
+      'a secret without its vault',
+      { keyVaultId: undefined },
+      'keyVaultId',
+      'az keyvault show --name kv-billing --query id --output tsv prints it.',
+    ],
+    [
+      'a vault as docs print it',
+      { keyVaultId: '/subscriptions/…/vaults/kv-billing' },
+      'keyVaultId',
+      '/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.KeyVault/vaults/kv-billing',
+    ],
     ['one address that is no list', { alertEmails: 'a@b.c' }, 'alertEmails', 'allowed: a list'],
     [
       'a plain key that is none',
@@ -88,6 +117,16 @@ describe('the pattern', () => {
     expect(lines[0]).toContain(`[EventHubsBilling usage] ${prop} is `);
     expect(lines[0]).toContain(words);
     expect(made).toBe(0);
+  });
+
+  it('says how long its own name may be, not a part’s', async () => {
+    const named = (name: string) => refused(() => new EventHubsBilling(name, GOOD));
+    const { lines } = await named('a'.repeat(32));
+    expect(lines).toEqual([expect.stringContaining('name is "aaa')]);
+    expect(lines[0]).toContain('allowed: a letter, then up to 30 letters, digits and hyphens, and not rds first');
+    const longest = 'a'.repeat(31);
+    const run = await runProgram(() => new EventHubsBilling(longest, GOOD));
+    expect(run.named(`${longest}-consumer`)).toBeDefined();
   });
 
   it('takes what is not given', async () => {

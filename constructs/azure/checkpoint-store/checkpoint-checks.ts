@@ -1,5 +1,5 @@
 import { unknownArgs } from '../shared/known-args';
-import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { wrongCommon, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { CheckpointSku, CheckpointStoreArgs } from './checkpoint-store-args';
 import { containerNameOf, isContainerName } from './container-name';
@@ -32,7 +32,7 @@ const WHY_ALONE =
 
 /** @throws when Azure would refuse a name in the middle of a deploy, or when the account would be shared */
 export function planContainer(name: string, args: CheckpointStoreArgs): string {
-  refuseWrongArgs('CheckpointStore', name, [wrongResourceGroup(args), ...wrongCheckpointStore({ ...args })]);
+  refuseWrongArgs('CheckpointStore', name, [...wrongCommon(args), ...wrongCheckpointStore({ ...args })]);
   return nameOf(args);
 }
 

@@ -1,5 +1,5 @@
 /** Sizes that Container Apps has on a Consumption workload profile. */
-import type { WrongArg } from '../shared/wrong-args';
+import { NO_TEXT, shown, type WrongArg } from '../shared/wrong-args';
 
 const STEP = 0.25;
 const MOST_CPU = 4;
@@ -13,6 +13,9 @@ export function memoryOf(cpu: number): string {
 
 /** What is wrong when Container Apps has no container of this size. */
 export function wrongSize(cpu: number, memory: string): WrongArg | undefined {
+  if (typeof cpu !== 'number') {
+    return { prop: 'cpu', received: shown(cpu), allowed: `a number from ${STEP} to ${MOST_CPU}`, wayOut: NO_TEXT };
+  }
   if (!Number.isInteger(cpu / STEP) || cpu < STEP || cpu > MOST_CPU) {
     return {
       prop: 'cpu',

@@ -5,7 +5,7 @@ import { ENVIRONMENT } from '../../../runtime/contract';
 import { FLEET_STRIPE_RPS } from '../../shared/limits';
 import { wrongStripeRate } from '../../shared/stripe-rate';
 import { unknownArgs } from '../shared/known-args';
-import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { wrongCommon, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import { memoryOf, wrongSize } from './app-size';
 import type { BillingConsumerArgs } from './billing-consumer-args';
@@ -95,7 +95,7 @@ const OWNED: readonly string[] = [
 export function checkConsumer(component: string, name: string, args: BillingConsumerArgs): void {
   const missing = missingParts({ ...args });
   refuseWrongArgs(component, name, [
-    wrongResourceGroup(args),
+    ...wrongCommon(args),
     ...unknownArgs(args, ARGS),
     ...missing,
     ...wrongConsumer(name, { ...args }, args?.eventHub?.partitionCount),
@@ -183,7 +183,7 @@ function wrongReplicas(min: number, max: number, partitions: number): (WrongArg 
   const idle = 'A partition is read by one replica at a time; the others would idle.';
   return [
     wrongCount('minReplicas', min, { min: 1, max: partitions, wayOut: min > partitions ? idle : none }),
-    min > partitions
+    min > partitions || typeof min !== 'number'
       ? undefined
       : wrongCount('maxReplicas', max, {
           min,

@@ -25,6 +25,7 @@ function whatIsWrong(image: string): string {
   if (image.includes('://')) return 'which begins with a scheme';
   if (image.includes('@')) {
     if (!/^[^/]*[.:][^/]*\//.test(image)) return 'which names no registry';
+    if (/@sha256:(?=.*[A-F])[0-9a-fA-F]{64}$/.test(image)) return 'whose digest has capitals (lower-case only)';
     return /@sha256:[0-9a-f]{64}$/.test(image) ? 'whose repository is none (lower-case only)' : 'whose digest is none';
   }
   const tag = /:([\w.-]+)$/.exec(image)?.[1];

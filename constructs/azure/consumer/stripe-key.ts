@@ -41,6 +41,7 @@ export function wrongStripeKey(args: StripeKeyArgs): WrongArg | undefined {
     value === undefined ? [] : [prop],
   );
   const ways = ['stripeKeySecretUri and keyVaultId', 'stripeKey'];
+  if (given.join() === 'stripeKeySecretUri') return missingVault(stripeKeySecretUri);
   if (!ways.includes(given.join(' and '))) {
     return {
       prop: 'stripeKey',
@@ -117,6 +118,16 @@ function fingerprint(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
+function missingVault(uri: StripeKeyArgs['stripeKeySecretUri']): WrongArg {
+  const vault = (typeof uri === 'string' ? SECRET_URI.exec(uri)?.[1] : undefined) ?? '<vault>';
+  const wayOut = `az keyvault show --name ${vault} --query id --output tsv prints it.`;
+  return { prop: 'keyVaultId', received: 'not given beside stripeKeySecretUri', allowed: vaultShape(vault), wayOut };
+}
+
+function vaultShape(vault: string): string {
+  return `the vault’s resource id, /subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.KeyVault/vaults/${vault}`;
+}
+
 function wrongSecret(uri: string, keyVaultId: string): WrongArg | undefined {
   const [, vault] = SECRET_URI.exec(uri) ?? [];
   if (vault === undefined) {
@@ -132,7 +143,7 @@ function wrongSecret(uri: string, keyVaultId: string): WrongArg | undefined {
   return {
     prop: 'keyVaultId',
     received: shown(keyVaultId),
-    allowed: `the resource id of the vault ${vault}, which stripeKeySecretUri names`,
+    allowed: `${vaultShape(vault)}: the vault ${vault}, which stripeKeySecretUri names`,
     wayOut: `az keyvault show --name ${vault} --query id --output tsv prints it.`,
   };
 }

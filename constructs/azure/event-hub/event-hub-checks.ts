@@ -2,7 +2,7 @@ import type * as pulumi from '@pulumi/pulumi';
 import { MIN_RETENTION_HOURS } from '../../../runtime/contract';
 import { EVENT_HUB_NAME } from '../../../runtime/contract/event-hub-names';
 import { unknownArgs } from '../shared/known-args';
-import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { wrongCommon, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { BillingEventHubArgs } from './billing-event-hub-args';
 import { parseContainerId } from './capture';
@@ -46,7 +46,7 @@ export interface EventHubPlan {
 
 /** @throws when Event Hubs would refuse a value in the middle of a deploy, or when events could be lost with it */
 export function planEventHub(name: string, args: BillingEventHubArgs): EventHubPlan {
-  refuseWrongArgs('BillingEventHub', name, [wrongResourceGroup(args), ...wrongEventHub(name, { ...args })]);
+  refuseWrongArgs('BillingEventHub', name, [...wrongCommon(args), ...wrongEventHub(name, { ...args })]);
   return eventHubPlan(name, args);
 }
 
@@ -69,7 +69,8 @@ export function eventHubPlan(name: string, args: Partial<BillingEventHubArgs>): 
 export function wrongEventHub(name: string, args: Partial<BillingEventHubArgs>): WrongArg[] {
   const plan = eventHubPlan(name, args);
   const { sku } = plan;
-  const limits: TierLimits | undefined = sku === 'Basic' ? undefined : TIER_LIMITS[sku];
+  // Plain JavaScript may name any tier.
+  const limits: TierLimits | undefined = Object.hasOwn(TIER_LIMITS, sku) ? TIER_LIMITS[sku] : undefined;
   return found([
     ...unknownArgs(args, ARGS),
     wrongSku(args.sku, args.namespaceName !== undefined),
@@ -81,11 +82,14 @@ export function wrongEventHub(name: string, args: Partial<BillingEventHubArgs>):
 }
 
 /** Also for the tier that Azure names of an existing namespace. */
-export function wrongSku(sku: EventHubSku | undefined, existing: boolean): WrongArg | undefined {
+export function wrongSku(sku: string | undefined, existing: boolean): WrongArg | undefined {
   const allowed = existing ? 'Standard, Premium, Dedicated' : 'Standard, Premium';
   if (sku === undefined || sku === 'Standard' || sku === 'Premium' || (sku === 'Dedicated' && existing)) {
     return undefined;
   }
+  const tiers = Object.keys(TIER_LIMITS);
+  const spelt = tiers.find((tier) => tier.toLowerCase() === String(sku).toLowerCase() && tier !== sku);
+  if (spelt !== undefined) return { prop: 'sku', received: shown(sku), allowed, wayOut: `It is spelt ${spelt}.` };
   const wayOut =
     sku === 'Basic'
       ? 'Basic keeps events for one day and has no consumer group but $Default, so an outage of a weekend would lose events. Leave it out for Standard.'

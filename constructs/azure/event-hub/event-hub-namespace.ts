@@ -87,11 +87,15 @@ export function existingNamespace(
       ]);
       return each;
     });
+  // Azure always says the name; the mocks of a unit test seldom do.
+  const space = pulumi
+    .all([namespaceName, found])
+    .apply(([given, { name: said }]) => (said as string | undefined) ?? given);
   return {
     namespace: undefined,
-    name: found.name,
+    name: space,
     id: found.id,
-    fullyQualifiedName: hostOf(found.name, found.serviceBusEndpoint),
+    fullyQualifiedName: hostOf(space, found.serviceBusEndpoint),
     principalId: found.apply(({ identity }) => identity?.principalId),
   };
 }

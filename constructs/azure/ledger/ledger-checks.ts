@@ -1,6 +1,6 @@
 import * as dbforpostgresql from '@pulumi/azure-native/dbforpostgresql';
 import { unknownArgs } from '../shared/known-args';
-import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { wrongCommon, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg, wrongCount } from '../shared/wrong-args';
 import type { LedgerDatabaseArgs, LedgerHighAvailability } from './ledger-database-args';
 
@@ -59,7 +59,7 @@ export interface LedgerPlan {
 
 /** @throws when Azure would refuse a value after the network was made, or when the ledger would not survive its server */
 export function planLedger(name: string, args: LedgerDatabaseArgs): LedgerPlan {
-  refuseWrongArgs('LedgerDatabase', name, [wrongResourceGroup(args), ...wrongLedgerDatabase(name, { ...args })]);
+  refuseWrongArgs('LedgerDatabase', name, [...wrongCommon(args), ...wrongLedgerDatabase(name, { ...args })]);
   return ledgerPlan(args);
 }
 

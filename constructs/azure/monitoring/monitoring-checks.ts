@@ -3,7 +3,7 @@
 import { ALERT_NAMES } from '../../shared/alarm-texts-azure';
 import type { BillingEventHub } from '../event-hub/billing-event-hub';
 import { unknownArgs } from '../shared/known-args';
-import { wrongResourceGroup, wrongWhenMissing } from '../shared/needed-args';
+import { wrongCommon, wrongFlag, wrongWhenMissing } from '../shared/needed-args';
 import { found, refuseWrongArgs, shown, type WrongArg } from '../shared/wrong-args';
 import type { BillingMonitoringArgs } from './billing-monitoring-args';
 import { lagLimits } from './worker-alerts';
@@ -27,23 +27,26 @@ const ARGS = {
 
 const EMAIL = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 
-type Checked = Pick<BillingMonitoringArgs, 'alertEmails' | 'disable' | 'lagMinutes'> & {
+const LISTS = ['alertEmails', 'disable', 'actionGroupIds', 'warningActionGroupIds'] as const;
+
+type Checked = Pick<BillingMonitoringArgs, (typeof LISTS)[number] | 'lagMinutes'> & {
   readonly eventHub?: Pick<BillingEventHub, 'retentionHours'>;
 };
 
 /** @throws all that is wrong with the arguments, in one error */
 export function checkMonitoring(name: string, args: BillingMonitoringArgs): void {
   refuseWrongArgs('BillingMonitoring', name, [
-    wrongResourceGroup(args),
+    ...wrongCommon(args),
     ...unknownArgs(args, ARGS),
     missingWorkspace(args),
+    wrongFlag('workbook', args?.workbook),
     ...wrongMonitoring({ ...args }),
   ]);
 }
 
 /** All that is wrong with what the alerts are told, by the pattern too. */
 export function wrongMonitoring(args: Checked): WrongArg[] {
-  const lists = (['alertEmails', 'disable'] as const).flatMap((prop) => wrongList(prop, args[prop]));
+  const lists = LISTS.flatMap((prop) => wrongList(prop, args[prop]));
   if (lists.length > 0) return lists;
   const unknown = (args.disable ?? []).filter((name) => !ALERT_NAMES.includes(name));
   const noAddress = (args.alertEmails ?? []).filter((address) => !EMAIL.test(address));

@@ -31,6 +31,9 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? `"${value}"` : String(value);
 }
 
+/** To say of a number in quotes. */
+export const NO_TEXT = 'Write the number without quotes; of a setting of the stack, read it with requireNumber.';
+
 /** What is wrong with a count, or nothing. */
 export function wrongCount(
   prop: string,
@@ -38,5 +41,13 @@ export function wrongCount(
   { min, max, unit = '', wayOut }: { min: number; max: number; unit?: string; wayOut: string },
 ): WrongArg | undefined {
   if (Number.isInteger(value) && value >= min && value <= max) return undefined;
+  if (typeof value === 'string') {
+    return {
+      prop,
+      received: shown(value),
+      allowed: `numbers from ${min} to ${max}${unit}`,
+      wayOut: NO_TEXT,
+    };
+  }
   return { prop, received: `${shown(value)}${unit}`, allowed: `whole numbers from ${min} to ${max}${unit}`, wayOut };
 }
